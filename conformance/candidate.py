@@ -1,0 +1,185 @@
+"""The candidate: the module under test, found by what `--impl` says, described as plain data.
+
+Only ranks import a candidate; the process that runs pytest never does, so that nothing a candidate
+does at import can hurt the run.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib
+import importlib.util
+import inspect
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+ROLES = (
+    "SequentialSampler", "RandomSampler", "SubsetRandomSampler", "WeightedRandomSampler",
+    "BatchSampler", "DistributedSampler", "BalanceClassSampler", "WeightedBalanceClassSampler",
+    "DatasetFromSampler", "DistributedSamplerWrapper",
+)  # fmt: skip
+"""The roles with clauses, by the names of torch.utils.data and of Catalyst."""
+
+POLICIES = {
+    "pads": ("wrap", "repeat", "sentinel", "none"),
+    "divides": ("interleaved", "contiguous", "free"),
+}
+"""What a candidate may declare; `sentinel` is in addition the padding value, an int."""
+
+
+class CandidateError(Exception):
+    """A candidate that cannot be examined: a usage error, never a verdict."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a candidate comes from: the text of `--impl`, renamed roles, declared policies.
+
+    names: pairs (role, attribute). policies: pairs that override what the module declares.
+    profile: under "torch" a module may name its drop-in variant in `CONFORMANCE["torch"]`.
+    """
+
+    text: str
+    names: tuple[tuple[str, str], ...] = ()
+    policies: tuple[tuple[str, Any], ...] = ()
+    profile: str = "core"
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True)
+class Description:
+    """What a candidate provides: role -> parameter names ("**" if it takes any), its policies.
+
+    epochs: the roles whose class has `set_epoch`.
+    """
+
+    source: Source
+    roles: dict[str, tuple[str, ...]]
+    policies: dict[str, Any] = field(default_factory=dict)
+    epochs: tuple[str, ...] = ()
+    version: str = "unknown"
+    digest: str = ""
+    file: str = ""
+
+    def accepts(self, role: str, parameter: str) -> bool:
+        parameters = self.roles.get(role, ())
+        return parameter in parameters or "**" in parameters
+
+
+@functools.lru_cache(maxsize=None)
+def load(source: Source) -> tuple[dict[str, Any], Description]:
+    """Import a candidate; returns its role classes and its description.
+
+    Raises CandidateError, in one sentence, for a module that is missing or fails to import, that
+    has no role, a role that is misspelt, or a policy that does not exist.
+    """
+    name, _, attribute = source.text.partition(":")
+    module = _import(name)
+    declared = dict(getattr(module, "CONFORMANCE", {}))
+    if source.profile == "torch" and "torch" in declared:
+        module = _import(declared["torch"])
+    holder = _attribute(module, attribute, source.text) if attribute else module
+    roles = _roles(holder, dict(source.names), source.text)
+    policies = _policies({**declared.get("policies", {}), **dict(source.policies)}, source.text)
+    return roles, _describe(source, module, roles, policies)
+
+
+def _import(name: str) -> ModuleType:
+    try:
+        if not name.endswith(".py"):
+            return importlib.import_module(name)
+        path = Path(name).resolve()
+        sys.path.insert(0, str(path.parent))
+        found = importlib.util.spec_from_file_location(path.stem, path)
+        if found is None or found.loader is None or not path.exists():
+            raise CandidateError(f"--impl {name}: no such file")
+        module = sys.modules[path.stem] = importlib.util.module_from_spec(found)
+        found.loader.exec_module(module)
+        return module
+    except CandidateError:
+        raise
+    except Exception as error:
+        reason = f"{type(error).__name__}: {error}"
+        raise CandidateError(f"--impl {name}: the import failed with {reason}") from error
+
+
+def _attribute(module: ModuleType, path: str, text: str) -> Any:
+    holder: Any = module
+    for part in path.split("."):
+        if not hasattr(holder, part):
+            raise CandidateError(f"--impl {text}: {module.__name__} has no {path}")
+        holder = getattr(holder, part)
+    return holder
+
+
+def _roles(holder: Any, names: dict[str, str], text: str) -> dict[str, Any]:
+    for role in names:
+        if role not in ROLES:
+            raise CandidateError(f"--role {role}={names[role]}: no such role; {_known()}")
+    if inspect.isclass(holder) or inspect.isfunction(holder):
+        return {_role_of(holder, names, text): holder}
+    roles = {role: getattr(holder, role) for role in ROLES if hasattr(holder, role)}
+    for role, attribute in names.items():
+        if not hasattr(holder, attribute):
+            raise CandidateError(f"--role {role}={attribute}: {text} has no {attribute}")
+        roles[role] = getattr(holder, attribute)
+    if not roles:
+        raise CandidateError(f"--impl {text}: it provides no role; {_known()}")
+    return roles
+
+
+def _role_of(holder: Any, names: dict[str, str], text: str) -> str:
+    """The role of a single class: said by --role, its own name, or a base class of that name."""
+    named = [role for role, attribute in names.items() if attribute == holder.__name__]
+    bases = [kind.__name__ for kind in getattr(holder, "__mro__", (holder,))]
+    found = [*named, *(name for name in bases if name in ROLES)]
+    if not found:
+        hint = f"say it with --role ROLE={holder.__name__}"
+        raise CandidateError(f"--impl {text}: its role cannot be told from its name; {hint}")
+    return found[0]
+
+
+def _known() -> str:
+    return "the roles are " + ", ".join(ROLES)
+
+
+def _policies(policies: dict[str, Any], text: str) -> dict[str, Any]:
+    for name, value in policies.items():
+        if name == "sentinel" and type(value) is int:
+            continue
+        if name not in POLICIES or value not in POLICIES[name]:
+            known = "; ".join(f"{key}: {', '.join(values)}" for key, values in POLICIES.items())
+            raise CandidateError(f"{text}: no policy {name}={value!r}; there are {known}")
+    if policies.get("pads") == "sentinel" and "sentinel" not in policies:
+        raise CandidateError(f"{text}: pads='sentinel' needs the policy sentinel=VALUE, an int")
+    return policies
+
+
+def _describe(
+    source: Source, module: ModuleType, roles: dict[str, Any], policies: dict[str, Any]
+) -> Description:
+    file = getattr(module, "__file__", None) or ""
+    root = sys.modules.get(module.__name__.partition(".")[0], module)
+    return Description(
+        source=source,
+        roles={role: _parameters(made) for role, made in roles.items()},
+        policies=policies,
+        epochs=tuple(role for role, made in roles.items() if hasattr(made, "set_epoch")),
+        version=str(getattr(module, "__version__", getattr(root, "__version__", "unknown"))),
+        digest=hashlib.sha256(Path(file).read_bytes()).hexdigest()[:12] if file else "",
+        file=file,
+    )
+
+
+def _parameters(made: Any) -> tuple[str, ...]:
+    try:
+        parameters = inspect.signature(made).parameters.values()
+    except (TypeError, ValueError):
+        return ("**",)
+    return tuple("**" if p.kind is p.VAR_KEYWORD else p.name for p in parameters)

@@ -1,0 +1,291 @@
+"""Examine a candidate: look for a case that breaks a clause, and come to a verdict.
+
+First the declared deviations are replayed, then every small configuration is tried, then Hypothesis
+draws larger ones across real process groups. The first violation that no deviation explains ends
+the search; where it was drawn, Hypothesis shrinks it, and at last the plan is cut down as well.
+"""
+
+from __future__ import annotations
+
+import time
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+import hypothesis
+from hypothesis import HealthCheck, Phase
+
+from conformance.baseline import Deviation
+from conformance.candidate import Description, Source
+from conformance.case import Case
+from conformance.clauses import Clause
+from conformance.laws import LAWS, Unmet, Violation, load_laws
+from conformance.laws.views import size
+from conformance.report.document import document
+from conformance.scenarios import Effort, Scenario, Setting
+from conformance.trace import Trace
+from conformance.verdict import (
+    DECLARED, HOLDS, NO_VERDICT, NOT_APPLICABLE, NOT_PROVIDED, STALE, VIOLATED, Exercise, Verdict,
+)  # fmt: skip
+from conformance.worlds.worlds import Worlds
+
+SHRINK_S = 10.0
+CORE_ONLY = frozenset({"distributed.mix"})
+"""Clauses that contradict the torch profile, which fixes the order."""
+
+
+@dataclass(frozen=True)
+class Property:
+    """A clause, the role that it is examined on, and where to look for a counterexample."""
+
+    clause: Clause
+    role: str
+    scenarios: tuple[Scenario, ...]
+
+
+@dataclass(frozen=True)
+class Options:
+    """The options of a run."""
+
+    effort: Effort
+    world_sizes: tuple[int, ...]
+    profile: str = "core"
+    seed: int = 0
+    simulated: bool = False
+
+
+class Found(Exception):
+    """Ends a search: a case, its trace and the violation."""
+
+    def __init__(self, case: Case, trace: Trace, violation: Violation) -> None:
+        super().__init__(violation.anomaly)
+        self.case, self.trace, self.violation = case, trace, violation
+
+
+class Examiner:
+    """Examines candidates one property at a time, in the worlds of one run."""
+
+    def __init__(self, worlds: Worlds, options: Options, deviations: list[Deviation]) -> None:
+        self.worlds, self.options, self.deviations = worlds, options, deviations
+        self.small: dict[tuple[Source, str, str], list[tuple[Case, Trace]]] = {}
+        load_laws()
+
+    def examine(self, candidate: Description, prop: Property) -> Verdict:
+        """The verdict on one property."""
+        began = time.monotonic()
+        search = Search(self, candidate, prop)
+        verdict = search.verdict()
+        verdict.seconds = round(time.monotonic() - began, 4)
+        return verdict
+
+    def replay(self, candidate: Description, prop: Property, case: Case) -> Verdict:
+        """The verdict on one property as far as one case goes."""
+        search = Search(self, candidate, prop)
+        return search.concluded([lambda: search.look([(case, search.trace(case))])])
+
+    def traces(self, candidate: Description, prop: Property, scenario: Scenario) -> Iterator[tuple[Case, Trace]]:
+        """The traces of a scenario's small cases; carried out once for all clauses that look."""
+        key = candidate.source, prop.role, scenario.name
+        if key in self.small:
+            yield from self.small[key]
+            return
+        seen = []
+        setting = self.setting(candidate, prop.role)
+        for pair in self.worlds.run_many(candidate.source, scenario.small(setting)):  # type: ignore[misc]
+            seen.append(pair)
+            yield pair
+        self.small[key] = seen
+
+    def setting(self, candidate: Description, role: str) -> Setting:
+        chosen = self.options
+        return Setting(candidate, role, chosen.world_sizes, chosen.effort, chosen.seed)
+
+
+class Search:
+    """The search for a counterexample to one property."""
+
+    def __init__(self, examiner: Examiner, candidate: Description, prop: Property) -> None:
+        self.examiner, self.candidate, self.prop = examiner, candidate, prop
+        self.worlds, self.options = examiner.worlds, examiner.options
+        self.law = LAWS[prop.clause.id]
+        self.exercise = Exercise()
+        self.lost = 0
+        self.known = [
+            d for d in examiner.deviations if (d.clause, d.role) == (prop.clause.id, prop.role)
+        ]
+
+    def verdict(self) -> Verdict:
+        clause = self.prop.clause
+        if self.prop.role not in self.candidate.roles:
+            return self._said(NOT_PROVIDED)
+        if clause.profile == "torch" and self.options.profile != "torch":
+            return self._said(NOT_APPLICABLE, "only in the torch profile")
+        if clause.id in CORE_ONLY and self.options.profile == "torch":
+            return self._said(NOT_APPLICABLE, "the torch profile fixes the order")
+        stale = self._stale()
+        if stale:
+            return stale
+        looks: list[Callable[[], None]] = [
+            *(lambda s=s: self._small(s) for s in self.prop.scenarios if s.small),
+            *(lambda s=s: self._drawn(s) for s in self.prop.scenarios if s.drawn),
+        ]
+        return self.concluded(looks)
+
+    def concluded(self, looks: Iterable[Callable[[], None]]) -> Verdict:
+        """Look everywhere, and say what came of it."""
+        try:
+            for look in looks:
+                look()
+        except Found as found:
+            return self._violated(found)
+        if self.known:
+            verdict = self._said(DECLARED, "; ".join(d.reason for d in self.known))
+            verdict.declared = [d.reason for d in self.known]
+            return verdict
+        if not self.exercise.run:
+            return self._said(NOT_APPLICABLE, "no case fits what the constructor takes")
+        if not self.exercise.exercised:
+            why = "the role did not come back: see sampler.returns" if self.lost else (
+                f"none of {self.exercise.run} cases met the precondition"
+            )
+            policy = self.candidate.policies
+            if not self.lost and (self.prop.clause.id == "distributed.policy" or policy):
+                return self._said(NOT_APPLICABLE, "no policy declared" if not policy else f"policies {policy}")
+            return self._said(NO_VERDICT, why)
+        return self._said(HOLDS)
+
+    # Where to look.
+
+    def _small(self, scenario: Scenario) -> None:
+        self.look(self.examiner.traces(self.candidate, self.prop, scenario))
+
+    def look(self, pairs: Iterable[tuple[Case, Trace]]) -> None:
+        for case, trace in pairs:
+            violation = self._judge(case, self._with_oracle(case, trace))
+            if violation is not None:
+                raise self._smaller(Found(case, trace, violation))
+
+    def _drawn(self, scenario: Scenario) -> None:
+        assert scenario.drawn is not None
+        strategy = scenario.drawn(self.examiner.setting(self.candidate, self.prop.role))
+        if strategy is None:
+            return
+        draw = Drawing(self, self.options.effort)
+        seed = zlib.crc32(f"{self.options.seed} {self.prop.clause.id} {self.prop.role}".encode())
+        settings = hypothesis.settings(
+            max_examples=self.options.effort.examples, deadline=None, database=None,
+            phases=(Phase.generate, Phase.shrink), suppress_health_check=list(HealthCheck),
+            print_blob=False, report_multiple_bugs=False,
+        )  # fmt: skip
+        with hypothesis.reporting.with_reporter(lambda _: None):  # type: ignore[attr-defined]
+            try:
+                hypothesis.seed(seed)(settings(hypothesis.given(strategy)(draw.one)))()
+            except Found:
+                pass
+        if draw.best is not None:
+            raise self._smaller(draw.best)
+
+    # How to judge.
+
+    def trace(self, case: Case) -> Trace:
+        if self.options.simulated and case.world == "group":
+            case = case.in_world("simulated")
+        return self.worlds.run(self.candidate.source, case)
+
+    def _with_oracle(self, case: Case, trace: Trace) -> Trace:
+        if self.prop.clause.profile != "torch":
+            return trace
+        name = "torch.utils.data" if self.candidate.source.text == "reference" else "reference"
+        source = Source(name, profile="torch")
+        self.worlds.describe(source)
+        oracle = self.worlds.run(source, trace.case)
+        return Trace(trace.case, trace.ranks, trace.policies, oracle)
+
+    def judged(self, case: Case) -> tuple[Trace, Violation | None]:
+        """Carry out a case and judge it."""
+        trace = self._with_oracle(case, self.trace(case))
+        return trace, self._judge(case, trace)
+
+    def _judge(self, case: Case, trace: Trace) -> Violation | None:
+        """What the law says; a violation that a deviation explains is none."""
+        self.exercise.run += 1
+        if not trace.done and self.prop.clause.id != "sampler.returns":
+            self.lost += 1
+            return None
+        try:
+            violation = self.law(trace)
+        except Unmet:
+            return None
+        self.exercise.count(size(trace), case.world_size)
+        if violation and any(d.explains(violation.anomaly, violation.about) for d in self.known):
+            return None
+        return violation
+
+    def given_up(self) -> bool:
+        return self.worlds.given_up(self.candidate.source, self.prop.role) or self.lost >= 3
+
+    # What to say.
+
+    def _smaller(self, found: Found) -> Found:
+        """Cut operations out of the plan while the same fault stays."""
+        began, place = time.monotonic(), len(found.case.plan) - 1
+        if not found.trace.done:
+            return found
+        while place >= 0 and time.monotonic() - began < SHRINK_S:
+            plan = found.case.plan[:place] + found.case.plan[place + 1 :]
+            trace, violation = self.judged(found.case.with_plan(plan))
+            if violation is not None and violation.anomaly == found.violation.anomaly:
+                found = Found(trace.case, trace, violation)
+            place = min(place, len(found.case.plan)) - 1
+        return found
+
+    def _stale(self) -> Verdict | None:
+        """Replay the declared deviations; one that no longer occurs is an error of the baseline."""
+        known, self.known = self.known, []
+        for deviation in known:
+            _, violation = self.judged(deviation.case)
+            if violation is None or not deviation.explains(violation.anomaly, violation.about):
+                told = f"now {violation.anomaly}" if violation else "it no longer occurs"
+                where = f"{deviation.clause}, {deviation.role}, case = {deviation.case!r}"
+                return self._said(STALE, f"{told}: remove the deviation {where}")
+        self.known, self.exercise, self.lost = known, Exercise(), 0
+        return None
+
+    def _violated(self, found: Found) -> Verdict:
+        verdict = self._said(VIOLATED, found.violation.saw)
+        verdict.anomaly, verdict.about = found.violation.anomaly, found.violation.about
+        verdict.case = repr(found.case)
+        verdict.document = document(self.candidate, self.prop.clause, self.prop.role, found)
+        return verdict
+
+    def _said(self, outcome: str, reason: str = "") -> Verdict:
+        clause = self.prop.clause
+        return Verdict(
+            str(self.candidate.source), clause.id, clause.level, self.prop.role, outcome, reason,
+            exercise=self.exercise,
+        )  # fmt: skip
+
+
+class Drawing:
+    """One run of Hypothesis: remembers what it saw, so that shrinking is bounded and exact."""
+
+    def __init__(self, search: Search, effort: Effort) -> None:
+        self.search, self.effort = search, effort
+        self.seen: dict[Case, Found | None] = {}
+        self.best: Found | None = None
+        self.deadline = time.monotonic() + effort.seconds
+
+    def one(self, case: Case) -> None:
+        """Judge a drawn case; past the bound on time only what was seen before is answered."""
+        if case not in self.seen:
+            if time.monotonic() > self.deadline or self.search.given_up():
+                return
+            trace, violation = self.search.judged(case)
+            self.seen[case] = Found(case, trace, violation) if violation else None
+        found = self.seen[case]
+        if found is not None:
+            if self.best is None:
+                bound_s = SHRINK_S if found.trace.done else 0.0
+                self.deadline = time.monotonic() + bound_s
+            self.best = found
+            raise found

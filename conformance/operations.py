@@ -1,0 +1,145 @@
+"""The operations that a plan may ask of a rank. A rank knows these and nothing else.
+
+Resume, re-iteration, interleaving and epochs are all lists of these. Every plan starts with a
+construction of the case's role, which is not written down.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from conformance.recipes import Recipe
+
+
+class Operation(Recipe):
+    """Base of all operations."""
+
+    def __repr__(self) -> str:
+        return super().__repr__() if self.__dataclass_fields__ else f"{type(self).__name__}()"  # type: ignore[attr-defined]
+
+
+@dataclass(frozen=True, repr=False)
+class Rebuild(Operation):
+    """Construct the role afresh, from fresh arguments; `overrides` replaces some of them."""
+
+    overrides: tuple[tuple[str, object], ...] = ()
+
+
+@dataclass(frozen=True, repr=False)
+class Len(Operation):
+    """`len(sampler)`."""
+
+
+@dataclass(frozen=True, repr=False)
+class SetEpoch(Operation):
+    """`sampler.set_epoch(epoch)`."""
+
+    epoch: object
+
+
+@dataclass(frozen=True, repr=False)
+class Iterate(Operation):
+    """One whole pass: `list(sampler)`, cut off at the case's limit."""
+
+
+@dataclass(frozen=True, repr=False)
+class Passes(Operation):
+    """`count` whole passes, laid end to end (statistics)."""
+
+    count: int
+
+
+@dataclass(frozen=True, repr=False)
+class Epochs(Operation):
+    """For each epoch from `start` on, `count` of them: set_epoch and a whole pass (statistics)."""
+
+    count: int
+    start: int = 0
+
+
+@dataclass(frozen=True, repr=False)
+class Open(Operation):
+    """`name = iter(sampler)`."""
+
+    name: str
+
+
+@dataclass(frozen=True, repr=False)
+class Take(Operation):
+    """`count` items from the iterator `name`."""
+
+    name: str
+    count: int = 1
+
+
+@dataclass(frozen=True, repr=False)
+class Drain(Operation):
+    """All further items of the iterator `name`."""
+
+    name: str
+
+
+@dataclass(frozen=True, repr=False)
+class Scribble(Operation):
+    """Overwrite every batch received so far with -7 (the caller owns a batch)."""
+
+
+@dataclass(frozen=True, repr=False)
+class Look(Operation):
+    """`[view[k] for k in range(len(view))]`, and what `view[len(view)]` raises."""
+
+
+@dataclass(frozen=True, repr=False)
+class Globals(Operation):
+    """A digest of the global torch, numpy and random states, and of the caller's generator."""
+
+
+@dataclass(frozen=True, repr=False)
+class Reseed(Operation):
+    """Set global states: all three, or one of `which` ("torch", "numpy", "random")."""
+
+    seed: int
+    which: str = "all"
+
+
+@dataclass(frozen=True, repr=False)
+class Surround(Operation):
+    """Change the process's default dtype and thread count, as another machine would."""
+
+    dtype: str = "float64"
+    threads: int = 3
+
+
+@dataclass(frozen=True, repr=False)
+class Copy(Operation):
+    """Replace the sampler by its copy, `how` = "pickle" or "deepcopy"."""
+
+    how: str = "pickle"
+
+
+@dataclass(frozen=True, repr=False)
+class Resize(Operation):
+    """Change the dataset's length to `n` behind the sampler's back."""
+
+    n: int
+
+
+@dataclass(frozen=True, repr=False)
+class Overwrite(Operation):
+    """The caller overwrites the mutable arguments that it passed."""
+
+
+@dataclass(frozen=True, repr=False)
+class Arguments(Operation):
+    """A digest of the arguments that were passed."""
+
+
+@dataclass(frozen=True, repr=False)
+class Inspect(Operation):
+    """What the case's probe has seen: calls, draws, epochs."""
+
+
+OPERATIONS: tuple[type[Operation], ...] = (
+    Rebuild, Len, SetEpoch, Iterate, Passes, Epochs, Open, Take, Drain, Scribble, Look, Globals,
+    Reseed, Surround, Copy, Resize, Overwrite, Arguments, Inspect,
+)  # fmt: skip

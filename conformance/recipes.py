@@ -1,0 +1,99 @@
+"""What a case builds its candidate from: small frozen values that print as valid Python.
+
+A case travels between processes, is printed in a failure and typed back on a command line, so it
+may not hold live objects. It holds recipes; a rank turns them into objects (`worlds/realise.py`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+
+class Recipe:
+    """Base of all recipes; its repr leaves out fields that have their default value."""
+
+    def __repr__(self) -> str:
+        shown = [
+            repr(getattr(self, f.name)) if index == 0 else f"{f.name}={getattr(self, f.name)!r}"
+            for index, f in enumerate(fields(self))  # type: ignore[arg-type]
+            if index == 0 or getattr(self, f.name) != f.default
+        ]
+        return f"{type(self).__name__}({', '.join(shown)})"
+
+
+@dataclass(frozen=True, repr=False)
+class Data(Recipe):
+    """A map-style dataset of `n` items, item i being i; its length can be changed by the plan."""
+
+    n: int
+
+
+@dataclass(frozen=True, repr=False)
+class Values(Recipe):
+    """A sequence given by the caller: weights, indices or labels.
+
+    `kind` says how it is handed over: list, tuple, range, ndarray, tensor, float32, int64.
+    """
+
+    items: tuple[Any, ...]
+    kind: str = "list"
+
+
+@dataclass(frozen=True, repr=False)
+class Sparse(Recipe):
+    """`n` weights (float64 tensor) that are zero but for `ones`; large lengths in few words."""
+
+    n: int
+    ones: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, repr=False)
+class Generator(Recipe):
+    """A `torch.Generator` seeded with `seed`, or with `seed + rank` if `by_rank`."""
+
+    seed: int
+    by_rank: bool = False
+
+
+@dataclass(frozen=True, repr=False)
+class Raw(Recipe):
+    """A value handed over by name where its type is the point, e.g. `numpy.int64` of 3."""
+
+    value: Any
+    kind: str = "int64"
+
+
+@dataclass(frozen=True, repr=False)
+class Probe(Recipe):
+    """An inner sampler under the suite's control (`worlds/probes.py`)."""
+
+    name: str
+    count: int = 0
+    at: int = 0
+
+
+@dataclass(frozen=True, init=False)
+class Role(Recipe):
+    """A role of the candidate, built as an argument of another: `Role('BatchSampler', ...)`."""
+
+    name: str
+    arguments: tuple[tuple[str, Any], ...]
+
+    def __init__(self, name: str, /, **arguments: Any) -> None:
+        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "arguments", tuple(arguments.items()))
+
+    def __repr__(self) -> str:
+        shown = "".join(f", {name}={value!r}" for name, value in self.arguments)
+        return f"Role({self.name!r}{shown})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _role, (self.name, self.arguments)
+
+
+def _role(name: str, arguments: tuple[tuple[str, Any], ...]) -> Role:
+    return Role(name, **dict(arguments))
+
+
+RECIPES: tuple[type[Recipe], ...] = (Data, Values, Sparse, Generator, Raw, Probe, Role)

@@ -1,0 +1,1 @@
+"""How verdicts are told to a person."""

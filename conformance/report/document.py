@@ -1,0 +1,46 @@
+"""A failure as a document: the clause, what was seen, the smallest case, the grid, how to repeat."""
+
+from __future__ import annotations
+
+import shlex
+import textwrap
+from typing import TYPE_CHECKING
+
+from conformance.candidate import Description
+from conformance.clauses import Clause
+from conformance.report.grid import grid
+
+if TYPE_CHECKING:
+    from conformance.examine import Found
+
+
+def document(candidate: Description, clause: Clause, role: str, found: Found) -> str:
+    """The text that a person gets for a violation."""
+    case, violation = found.case, found.violation
+    where = (
+        f"{case.world_size} simulated ranks" if case.world == "simulated"
+        else f"{case.world_size} real ranks in a process group"
+    )  # fmt: skip
+    parts = [
+        f"{clause.id} ({clause.level}) is violated by {role} of {candidate.source}: "
+        f"{violation.anomaly}",
+        textwrap.indent(textwrap.fill(clause.sentence, 94), "  | "),
+        f"  seen   {violation.saw}",
+        f"  case   {case!r}",
+        f"  world  {where}",
+        grid(found.trace, violation),
+        f"  why    {textwrap.shorten(clause.why, 400)}" if clause.why else "",
+        f"  again  {command(candidate, clause, role, found)}",
+    ]
+    return "\n".join(part for part in parts if part)
+
+
+def command(candidate: Description, clause: Clause, role: str, found: Found) -> str:
+    """The one line that shows the violation again."""
+    source = candidate.source
+    words = ["pytest", "--pyargs", "conformance", f"--impl={source.text}"]
+    words += [f"--role={name}={attribute}" for name, attribute in source.names]
+    if source.profile != "core":
+        words.append(f"--conformance-profile={source.profile}")
+    words += [f"--clause={clause.id}", f"--on={role}", f"--case={found.case!r}"]
+    return " ".join(shlex.quote(word) for word in words)

@@ -1,0 +1,82 @@
+"""The verdict on the terminal: a line for each clause, a document for each violation."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+from conformance.verdict import (
+    DECLARED, HOLDS, NO_VERDICT, NOT_APPLICABLE, NOT_PROVIDED, STALE, VIOLATED, Verdict,
+)  # fmt: skip
+
+ORDER = (VIOLATED, STALE, NO_VERDICT, DECLARED, HOLDS, NOT_APPLICABLE, NOT_PROVIDED)
+COLOURS = {VIOLATED: "red", STALE: "red", NO_VERDICT: "yellow", DECLARED: "yellow", HOLDS: "green"}
+
+
+def write_summary(terminal: Any, verdicts: list[Verdict], facts: list[str]) -> None:
+    """Write the verdicts of a run, candidate by candidate."""
+    for candidate in dict.fromkeys(verdict.candidate for verdict in verdicts):
+        own = [verdict for verdict in verdicts if verdict.candidate == candidate]
+        terminal.section(f"conformance of {candidate}", sep="=")
+        for fact in facts:
+            if fact.startswith(f"{candidate}: ") or ": " not in fact:
+                terminal.write_line(fact)
+        for clause in dict.fromkeys(verdict.clause for verdict in own):
+            _write_clause(terminal, [verdict for verdict in own if verdict.clause == clause])
+        _write_documents(terminal, own)
+        counts = Counter(verdict.outcome for verdict in own)
+        told = ", ".join(f"{counts[outcome]} {outcome}" for outcome in ORDER if counts[outcome])
+        terminal.write_line(f"{candidate}: {told}  (clause x role)")
+
+
+def _write_clause(terminal: Any, verdicts: list[Verdict]) -> None:
+    """One line for the clause; roles with another outcome than the worst get one each."""
+    by_outcome = {
+        outcome: [verdict for verdict in verdicts if verdict.outcome == outcome]
+        for outcome in ORDER
+    }
+    for outcome in ORDER:
+        group = by_outcome[outcome]
+        if not group or outcome == NOT_PROVIDED and len(group) < len(verdicts):
+            continue
+        first = f"{group[0].clause:<29}{group[0].level:<7}"
+        terminal.write(first)
+        terminal.write(f"{outcome:<19}", **{COLOURS[outcome]: True} if outcome in COLOURS else {})
+        terminal.write_line(_told(group, outcome, len(verdicts)))
+
+
+def _told(group: list[Verdict], outcome: str, of: int) -> str:
+    roles = _roles(verdict.role for verdict in group) if of > 1 else ""
+    if outcome == HOLDS:
+        return f"{_counts(group)}{roles and '  ' + roles}"
+    reasons = "; ".join(dict.fromkeys(verdict.anomaly or verdict.reason for verdict in group))
+    return f"{reasons[:100]}{roles and '  ' + roles}"
+
+
+def _roles(names: Iterable[str]) -> str:
+    short = [name.removesuffix("Sampler") for name in names]
+    return "[" + " ".join(short) + "]"
+
+
+def _counts(group: list[Verdict]) -> str:
+    exercises = [verdict.exercise for verdict in group]
+    total = sum(e.exercised for e in exercises)
+    fewer, empty, alone = (
+        sum(getattr(e, name) for e in exercises) for name in ("fewer_than_ranks", "empty", "alone")
+    )
+    return f"{total:>6} cases (n < W {fewer}, n = 0 {empty}, W = 1 {alone})"
+
+
+def _write_documents(terminal: Any, verdicts: list[Verdict]) -> None:
+    for verdict in verdicts:
+        if verdict.outcome == VIOLATED:
+            terminal.write_line("")
+            for line in verdict.document.splitlines():
+                terminal.write_line(line)
+        elif verdict.outcome in (STALE, NO_VERDICT):
+            terminal.write_line("")
+            terminal.write_line(
+                f"{verdict.clause}, {verdict.role}: {verdict.outcome}: {verdict.reason}"
+            )
+    terminal.write_line("")

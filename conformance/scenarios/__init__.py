@@ -1,0 +1,62 @@
+"""Scenarios: which cases a property looks at, small ones exhaustively and larger ones drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from hypothesis import strategies as st
+
+from conformance.candidate import Description
+from conformance.case import Case
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How hard to look. examples: drawn cases a property; n_max, world_max: the exhaustive bounds;
+    trials: the factor on statistical samples; seconds: the bound on one property's drawing."""
+
+    name: str
+    examples: int
+    n_max: int
+    world_max: int
+    trials: float
+    seconds: float
+
+
+EFFORTS = {
+    effort.name: effort
+    for effort in (
+        Effort("quick", 12, 7, 4, 0.5, 5.0),
+        Effort("ci", 40, 13, 8, 1.0, 20.0),
+        Effort("nightly", 600, 24, 12, 4.0, 300.0),
+    )
+}
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a scenario may know: the candidate's description, the role, and the run's options."""
+
+    candidate: Description
+    role: str
+    world_sizes: tuple[int, ...]
+    effort: Effort
+    seed: int
+
+    def accepts(self, parameter: str, role: str = "") -> bool:
+        return self.candidate.accepts(role or self.role, parameter)
+
+    @property
+    def has_epochs(self) -> bool:
+        return self.role in self.candidate.epochs
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A source of cases. small: all of them, smallest first, in the simulated world, or a fixed few.
+    drawn: a strategy over larger ones, in real groups. Either may be missing or empty."""
+
+    name: str
+    small: Callable[[Setting], Iterable[Case]] | None = None
+    drawn: Callable[[Setting], st.SearchStrategy[Case] | None] | None = None

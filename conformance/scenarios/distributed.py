@@ -1,0 +1,177 @@
+"""Cases of `spec/distributed.md`."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from hypothesis import strategies as st
+
+from conformance.case import Case
+from conformance.operations import Epochs, Iterate, Len, Operation, Rebuild, SetEpoch
+from conformance.recipes import Data, Role
+from conformance.scenarios import Scenario, Setting
+from conformance.scenarios.lengths import LARGEST, epochs, lengths, seeds
+
+ROLE = "DistributedSampler"
+
+
+def _grid(setting: Setting) -> Iterator[tuple[int, int]]:
+    """All (n, world size), smallest first."""
+    effort = setting.effort
+    pairs = itertools.product(range(effort.n_max + 1), range(1, effort.world_max + 1))
+    return iter(sorted(pairs, key=lambda pair: (sum(pair), pair)))
+
+
+def _tour(numbers: Iterable[int]) -> list[Operation]:
+    return [step for epoch in numbers for step in (SetEpoch(epoch), Len(), Iterate())]
+
+
+def _epochs_small(setting: Setting) -> Iterator[Case]:
+    for n, width in _grid(setting):
+        for shuffle, drop_last in itertools.product((False, True), repeat=2):
+            arguments = {"dataset": Data(n), "shuffle": shuffle, "drop_last": drop_last}
+            yield Case(ROLE, arguments, _tour((0, 1, 2)), width, ambient=setting.seed)
+    for n, width in ((100, 64), (1000, 999), (5, 1024)):
+        yield Case(ROLE, {"dataset": Data(n), "shuffle": True}, [Iterate()], width)
+
+
+@st.composite
+def _arguments(draw: st.DrawFn, width: int, least: int = 0, most: int = LARGEST) -> dict[str, Any]:
+    """Constructor arguments; a default is left out half of the time."""
+    arguments: dict[str, Any] = {"dataset": Data(draw(lengths(least, most, around=width)))}
+    for name, values in (("shuffle", st.booleans()), ("seed", seeds()), ("drop_last", st.booleans())):
+        if draw(st.booleans()):
+            arguments[name] = draw(values)
+    return arguments
+
+
+@st.composite
+def _epochs_drawn(draw: st.DrawFn, setting: Setting) -> Case:
+    width = draw(st.sampled_from(setting.world_sizes))
+    arguments = draw(_arguments(width))
+    plan = _tour(draw(epochs()))
+    return _in_group(draw, arguments, plan, width)
+
+
+def _in_group(draw: st.DrawFn, arguments: dict[str, Any], plan: list[Operation], width: int) -> Case:
+    return Case(
+        ROLE, arguments, plan, width, world="group",
+        passed=draw(st.sampled_from([False, False, True])), ambient=draw(st.integers(0, 99)),
+    )  # fmt: skip
+
+
+def _shards_plan(width: int, epoch: int) -> list[Operation]:
+    """A rank's own shard, then everybody's as this rank builds it, the last rank's first."""
+    plan: list[Operation] = [SetEpoch(epoch), Iterate()]
+    for rank in reversed(range(width)):
+        plan += [Rebuild((("num_replicas", width), ("rank", rank))), SetEpoch(epoch), Iterate()]
+    return plan
+
+
+def _shards_small(setting: Setting) -> Iterator[Case]:
+    for n, width in itertools.product((1, 2, 5, 8, 17), (2, 3, 4)):
+        for arguments in ({}, {"drop_last": True}, {"seed": 3}):
+            given = {"dataset": Data(n), **arguments}
+            yield Case(ROLE, given, _shards_plan(width, 1), width, ambient=setting.seed)
+
+
+@st.composite
+def _shards_drawn(draw: st.DrawFn, setting: Setting) -> Case:
+    width = draw(st.sampled_from(setting.world_sizes))
+    plan = _shards_plan(width, draw(st.integers(0, 5)))
+    return _in_group(draw, draw(_arguments(width, most=200_000)), plan, width)
+
+
+@st.composite
+def _shuffled_drawn(draw: st.DrawFn, setting: Setting) -> Case:
+    """Several epochs under several seeds, long enough for two shuffles to differ."""
+    width = draw(st.sampled_from(setting.world_sizes))
+    arguments = {"dataset": Data(draw(lengths(16, 200_000, around=width)))}
+    if draw(st.booleans()):
+        arguments["drop_last"] = draw(st.booleans())  # type: ignore[assignment]
+    first = draw(st.lists(st.integers(0, 30), min_size=2, max_size=4, unique=True))
+    plan: list[Operation] = [step for e in first for step in (SetEpoch(e), Iterate())]
+    for seed in draw(st.lists(st.integers(1, 2**31), min_size=1, max_size=2, unique=True)):
+        plan.append(Rebuild((("seed", seed),)))
+        plan += [step for e in first for step in (SetEpoch(e), Iterate())]
+    return _in_group(draw, arguments, plan, width)
+
+
+def _shuffled_small(setting: Setting) -> Iterator[Case]:
+    for n, width in itertools.product((16, 17, 40), (1, 2, 3)):
+        plan = [step for e in (0, 1, 2, 0, 3, 10) for step in (SetEpoch(e), Iterate())]
+        again = [step for seed in (1, 5) for step in (Rebuild((("seed", seed),)), *plan[:6])]
+        yield Case(ROLE, {"dataset": Data(n)}, [*plan, *again], width, ambient=setting.seed)
+
+
+def _mixed_small(setting: Setting) -> Iterator[Case]:
+    """(seed, epoch) and (seed + k, epoch - k): additive mixing makes them one."""
+    for n, seed, epoch, k in ((16, 0, 1, 1), (40, 3, 5, 2), (100, 0, 7, 7)):
+        later = (Rebuild((("seed", seed + k),)), SetEpoch(epoch - k), Iterate())
+        plan = [SetEpoch(epoch), Iterate(), *later]
+        yield Case(ROLE, {"dataset": Data(n), "seed": seed}, plan, 1, ambient=setting.seed)
+
+
+@st.composite
+def _mixed_drawn(draw: st.DrawFn, setting: Setting) -> Case:
+    width = draw(st.sampled_from(setting.world_sizes))
+    seed, epoch, k = draw(st.integers(0, 99)), draw(st.integers(1, 50)), draw(st.integers(1, 50))
+    later = Rebuild((("seed", seed + k),)), SetEpoch(max(0, epoch - k)), Iterate()
+    arguments = {"dataset": Data(draw(lengths(16, 5000, around=width))), "seed": seed}
+    return _in_group(draw, arguments, [SetEpoch(max(epoch, k)), Iterate(), *later], width)
+
+
+def _widths_small(setting: Setting) -> Iterator[Case]:
+    for n in (2, 4, 6, 8, 12, 24, 60):
+        for shuffle in (True, False):
+            plan: list[Operation] = []
+            for width in (w for w in range(1, 9) if n % w == 0):
+                for rank in range(width):
+                    plan.append(Rebuild((("num_replicas", width), ("rank", rank))))
+                    plan += [SetEpoch(1), Iterate()]
+            yield Case(ROLE, {"dataset": Data(n), "shuffle": shuffle}, plan)
+
+
+def _groupless(setting: Setting) -> Iterator[Case]:
+    for given in ({}, {"rank": 0}, {"num_replicas": 2}):
+        yield Case(ROLE, {"dataset": Data(4), **given}, [Iterate()], passed=False)
+
+
+def _batched(arguments: dict[str, Any], size: int, drop: bool) -> dict[str, Any]:
+    return {"sampler": Role(ROLE, **arguments), "batch_size": size, "drop_last": drop}
+
+
+def _batches_small(setting: Setting) -> Iterator[Case]:
+    for n, width in itertools.product(range(8), (1, 2, 3)):
+        for size, drop, inner in itertools.product((1, 2, 3), (False, True), (False, True)):
+            arguments = _batched({"dataset": Data(n), "drop_last": inner}, size, drop)
+            yield Case("BatchSampler", arguments, [Len(), Iterate()], width)
+
+
+@st.composite
+def _batches_drawn(draw: st.DrawFn, setting: Setting) -> Case:
+    width = draw(st.sampled_from(setting.world_sizes))
+    inner = draw(_arguments(width, most=3000))
+    arguments = _batched(inner, draw(st.integers(1, 40)), draw(st.booleans()))
+    return Case("BatchSampler", arguments, [Iterate()], width, world="group", passed=False)
+
+
+def _many(setting: Setting) -> Iterator[Case]:
+    """Enough epochs to see a biased shuffle, short and long; one rank sees the whole order."""
+    trials = int(6000 * setting.effort.trials)
+    for n, count in ((2, trials // 2), (5, trials), (16, trials), (3001, 1), (70_001, 1)):
+        yield Case(ROLE, {"dataset": Data(n), "seed": setting.seed}, [Epochs(count)])
+    plan = [SetEpoch(3), Epochs(1, start=3)]
+    yield Case(ROLE, {"dataset": Data(200_003), "seed": setting.seed + 1}, plan)
+
+
+EPOCHS = Scenario("epochs", _epochs_small, lambda s: _epochs_drawn(s))
+SHARDS = Scenario("shards", _shards_small, lambda s: _shards_drawn(s))
+SHUFFLED = Scenario("shuffled", _shuffled_small, lambda s: _shuffled_drawn(s))
+MIXED = Scenario("mixed", _mixed_small, lambda s: _mixed_drawn(s))
+WIDTHS = Scenario("widths", _widths_small)
+GROUPLESS = Scenario("groupless", _groupless)
+BATCHES = Scenario("batches", _batches_small, lambda s: _batches_drawn(s))
+MANY = Scenario("many", _many)

@@ -1,0 +1,105 @@
+"""A trace: what a run showed, operation by operation and rank by rank. Data, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conformance.case import Case
+from conformance.operations import Operation
+
+UNREADABLE = np.iinfo(np.int64).min
+"""Stands in `Items.values` for an item that is no whole number."""
+
+
+@dataclass(frozen=True)
+class Items:
+    """Items that an iterator yielded, in order.
+
+    values: numpy.int64, shape (count,), batches laid end to end, `UNREADABLE` for what is no whole
+    number. kinds: the distinct type names of the indices. sizes: numpy.int64, shape (batches,), if
+    the items were batches; containers: the distinct type names of those. unreadable: reprs of the
+    first items that are no whole numbers. cut: the pass was stopped at the case's limit. extra:
+    how many more items came after StopIteration.
+    """
+
+    values: NDArray[np.int64]
+    kinds: tuple[str, ...] = ()
+    sizes: NDArray[np.int64] | None = None
+    containers: tuple[str, ...] = ()
+    unreadable: tuple[str, ...] = ()
+    cut: bool = False
+    extra: int = 0
+
+    def __len__(self) -> int:
+        return len(self.values if self.sizes is None else self.sizes)
+
+    def tolist(self) -> list[Any]:
+        """Indices as a list of int, batches as a list of lists."""
+        if self.sizes is None:
+            return [int(v) for v in self.values]
+        return [b.tolist() for b in np.split(self.values, np.cumsum(self.sizes)[:-1])][: len(self)]
+
+
+@dataclass(frozen=True)
+class Error:
+    """An exception: `kinds` are the names of its class and base classes, most derived first."""
+
+    kinds: tuple[str, ...]
+    message: str
+    where: str = ""
+
+    @property
+    def kind(self) -> str:
+        return self.kinds[0]
+
+    def is_a(self, *kinds: str) -> bool:
+        return any(kind in self.kinds for kind in kinds)
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.message}" if self.message else self.kind
+
+
+@dataclass(frozen=True)
+class Event:
+    """One operation and what came of it: a value, items, an exception, or items and then one."""
+
+    operation: Operation | None
+    value: Any = None
+    error: Error | None = None
+
+
+@dataclass(frozen=True)
+class RankTrace:
+    """What one rank did. `events[0]` is the construction (operation None), then one per operation.
+
+    fate: "done", or how the rank ended: "exit 3", "SIGSEGV", "stuck". collectives: how many this
+    rank took part in. printed: bytes written to stdout and stderr.
+    """
+
+    rank: int
+    events: tuple[Event, ...]
+    fate: str = "done"
+    collectives: int = 0
+    printed: int = 0
+
+
+@dataclass(frozen=True)
+class Trace:
+    """The traces of all ranks of a case; `oracle` is the exact-sequence profile's second opinion."""
+
+    case: Case
+    ranks: tuple[RankTrace, ...]
+    policies: dict[str, Any] = field(default_factory=dict)
+    oracle: Trace | None = None
+
+    def __iter__(self) -> Iterator[RankTrace]:
+        return iter(self.ranks)
+
+    @property
+    def done(self) -> bool:
+        return all(rank.fate == "done" for rank in self.ranks)

@@ -1,0 +1,1 @@
+"""Where ranks run: in this process, or in standing pools of real processes."""

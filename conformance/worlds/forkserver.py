@@ -1,0 +1,80 @@
+"""Processes started from preloaded fork servers.
+
+A rank of a real training job is its own interpreter: it took seconds to import torch, and it hashes
+strings its own way. We want both truths and no seconds. So two fork servers import torch once, each
+under another PYTHONHASHSEED, and every rank is forked from the one that its parity names: to fork
+costs 10 ms, and neighbours order a set of strings differently, as real ranks do.
+
+The standard library keeps one server in a global and has every child import `__main__` again (here
+that would be pytest). `Process` below differs from multiprocessing's in these two points only.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+from multiprocessing import context, popen_forkserver, reduction, spawn, util
+from multiprocessing.forkserver import ForkServer, read_signed  # type: ignore[attr-defined]
+from typing import Any
+
+PRELOAD = ["conformance.worlds.process"]
+
+_SERVERS: dict[int, Any] = {}
+
+
+def server(hash_seed: int) -> Any:
+    """The fork server whose interpreters hash with `hash_seed`; started if it is not there."""
+    if hash_seed not in _SERVERS:
+        found = _SERVERS[hash_seed] = ForkServer()
+        found.set_forkserver_preload(PRELOAD)
+        before = os.environ.get("PYTHONHASHSEED")
+        os.environ["PYTHONHASHSEED"] = str(hash_seed)
+        try:
+            found.ensure_running()
+        finally:
+            os.environ.pop("PYTHONHASHSEED")
+            if before is not None:
+                os.environ["PYTHONHASHSEED"] = before
+    return _SERVERS[hash_seed]
+
+
+def stop_servers() -> None:
+    """End every fork server and wait for it."""
+    for found in _SERVERS.values():
+        found._stop()
+    _SERVERS.clear()
+
+
+class _Popen(popen_forkserver.Popen):
+    def __init__(self, process: Any) -> None:
+        self.server = server(process.hash_seed)
+        super().__init__(process)
+
+    def _launch(self, process: Any) -> None:
+        data = spawn.get_preparation_data(process._name)
+        data = {key: value for key, value in data.items() if not key.startswith("init_main")}
+        buffer = io.BytesIO()
+        context.set_spawning_popen(self)
+        try:
+            reduction.dump(data, buffer)
+            reduction.dump(process, buffer)
+        finally:
+            context.set_spawning_popen(None)
+        self.sentinel, pipe = self.server.connect_to_new_process(self._fds)
+        parent = os.dup(pipe)
+        self.finalizer = util.Finalize(self, util.close_fds, (parent, self.sentinel))
+        with open(pipe, "wb", closefd=True) as stream:
+            stream.write(buffer.getbuffer())
+        self.pid = read_signed(self.sentinel)
+
+
+class Process(context.ForkServerProcess):
+    """A daemonic-free process forked from the server of `hash_seed`."""
+
+    def __init__(self, hash_seed: int, **options: Any) -> None:
+        super().__init__(**options)
+        self.hash_seed = hash_seed
+
+    @staticmethod
+    def _Popen(process_obj: Any) -> Any:
+        return _Popen(process_obj)

@@ -1,0 +1,58 @@
+"""The global torch, numpy and random states of a rank: set, compared, and put back."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import zlib
+from collections.abc import Iterator
+
+import numpy as np
+import torch
+
+
+def seed_globals(seed: int, which: str = "all") -> None:
+    """Seed the global generators (CPU); `which` = "all", "torch", "numpy" or "random"."""
+    if which in ("all", "torch"):
+        torch.default_generator.manual_seed(seed)
+    if which in ("all", "numpy"):
+        np.random.seed((seed + 1) % 2**32)
+    if which in ("all", "random"):
+        random.seed(seed + 2)
+
+
+def rank_seed(ambient: int, rank: int, alike: bool) -> int:
+    """The seed of one rank's global states: unlike its neighbours' unless `alike`."""
+    return (ambient * 1_000_003 + (0 if alike else rank + 1) * 7919) % 2**31
+
+
+def digest(generator: torch.Generator | None) -> dict[str, int]:
+    """A digest of every state that a sampler might touch, per source."""
+    kind, keys, place, *rest = np.random.get_state()  # type: ignore[misc]
+    found = {
+        "torch": generator_digest(torch.default_generator),
+        "numpy": zlib.crc32(np.asarray(keys).tobytes() + repr((kind, place, rest)).encode()),
+        "random": zlib.crc32(repr(random.getstate()).encode()),
+    }
+    return found if generator is None else found | {"generator": generator_digest(generator)}
+
+
+def generator_digest(generator: torch.Generator) -> int:
+    """A digest of one torch generator's state."""
+    return zlib.crc32(generator.get_state().numpy().tobytes())
+
+
+@contextlib.contextmanager
+def put_back() -> Iterator[None]:
+    """Restore global states, default dtype and thread count afterwards."""
+    saved = torch.get_rng_state(), np.random.get_state(), random.getstate()
+    dtype, threads = torch.get_default_dtype(), torch.get_num_threads()
+    try:
+        yield
+    finally:
+        torch.set_rng_state(saved[0])
+        np.random.set_state(saved[1])
+        random.setstate(saved[2])
+        torch.set_default_dtype(dtype)
+        if torch.get_num_threads() != threads:
+            torch.set_num_threads(threads)

@@ -1,0 +1,126 @@
+"""Turn what a candidate yields into data that can travel: nothing of the candidate's is pickled."""
+
+from __future__ import annotations
+
+import itertools
+import traceback
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from conformance.trace import UNREADABLE, Error, Items
+
+CHUNK = 4096
+"""Items read at a time, so that a pass of huge objects never stands in memory at once."""
+
+
+def whole_number(item: Any) -> int | None:
+    """The value of anything that stands for a whole number; None for everything else."""
+    try:
+        value = item.__index__()
+    except Exception:
+        return None
+    return int(value) if -(2**63) < value < 2**63 else None
+
+
+def show(item: Any) -> str:
+    """A short repr of a foreign object that cannot fail or grow."""
+    if isinstance(item, (str, bytes, list, tuple, dict, set)) and len(item) > 20:
+        return f"<{type(item).__name__} of length {len(item)}>"
+    try:
+        return repr(item)[:80]
+    except Exception as error:
+        return f"<{type(item).__name__} whose repr raises {type(error).__name__}>"
+
+
+class Recorder:
+    """Collects items chunk by chunk; `items()` gives them as arrays."""
+
+    def __init__(self) -> None:
+        self.values: list[np.ndarray[Any, np.dtype[np.int64]]] = []
+        self.sizes: list[int] = []
+        self.kinds: dict[str, None] = {}
+        self.containers: dict[str, None] = {}
+        self.unreadable: list[str] = []
+        self.count = 0
+
+    def add(self, chunk: list[Any]) -> None:
+        """Record a chunk of items."""
+        self.count += len(chunk)
+        if all(type(item) is int for item in chunk):
+            try:
+                self.values.append(np.array(chunk, dtype=np.int64))
+                if chunk:
+                    self.kinds["int"] = None
+                return
+            except OverflowError:
+                pass
+        for item in chunk:
+            self._add_one(item)
+
+    def _add_one(self, item: Any) -> None:
+        if isinstance(item, (list, tuple, set, frozenset)) or _has_axis(item):
+            self.containers[_name(item)] = None
+            members = list(itertools.islice(iter(item), 1 << 20))
+            self.sizes.append(len(members))
+            self.values.append(np.array([self._index(m) for m in members], dtype=np.int64))
+        else:
+            self.values.append(np.array([self._index(item)], dtype=np.int64))
+
+    def _index(self, item: Any) -> int:
+        self.kinds[_name(item)] = None
+        value = whole_number(item)
+        if value is None and len(self.unreadable) < 3:
+            self.unreadable.append(show(item))
+        return UNREADABLE if value is None else value
+
+    def items(self, cut: bool = False, extra: int = 0) -> Items:
+        values = np.concatenate(self.values) if self.values else np.zeros(0, dtype=np.int64)
+        sizes = np.array(self.sizes, dtype=np.int64) if self.sizes else None
+        return Items(
+            values=values, kinds=tuple(self.kinds), sizes=sizes, cut=cut, extra=extra,
+            containers=tuple(self.containers), unreadable=tuple(self.unreadable),
+        )  # fmt: skip
+
+
+def _name(item: Any) -> str:
+    kind = type(item)
+    return kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
+
+
+def _has_axis(item: Any) -> bool:
+    return getattr(item, "ndim", 0) == 1
+
+
+def read(iterator: Iterator[Any], limit: int, keep: list[Any] | None = None) -> tuple[Items, Any]:
+    """Read at most `limit` items; returns them and the exception that ended the reading, if any.
+
+    keep: a list that batches are appended to, for `Scribble`.
+    """
+    recorder, error = Recorder(), None
+    while recorder.count < limit:
+        chunk: list[Any] = []
+        try:
+            for item in itertools.islice(iterator, min(CHUNK, limit - recorder.count)):
+                chunk.append(item)
+        except Exception as caught:
+            error = caught
+        recorder.add(chunk)
+        if keep is not None:
+            keep.extend(item for item in chunk if isinstance(item, list))
+        if error is not None or len(chunk) < CHUNK and recorder.count < limit:
+            break
+    return recorder.items(), error
+
+
+def error_of(error: BaseException) -> Error:
+    """An exception as data; `where` is the innermost line of its traceback."""
+    kinds = tuple(kind.__name__ for kind in type(error).__mro__ if kind is not object)
+    frames = traceback.extract_tb(error.__traceback__)
+    where = f"{frames[-1].filename}:{frames[-1].lineno}" if frames else ""
+    try:
+        message = str(error)[:2000]
+    except Exception:
+        message = "<message could not be read>"
+    return Error(kinds, message, where)

@@ -1,0 +1,173 @@
+"""Inner samplers under the suite's control. Each shows one thing that a candidate may get wrong."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import torch
+
+
+class Counting:
+    """0..count-1 in order; counts what is asked of it."""
+
+    def __init__(self, count: int, at: int = 0) -> None:
+        self.count, self.at = count, at
+        self.seen = {"draws": 0, "passes": 0, "after_end": 0}
+
+    def __iter__(self) -> Iterator[int]:
+        self.seen["passes"] += 1
+        return _CountingIterator(self)
+
+    def __len__(self) -> int:
+        return self.count
+
+    def item(self, place: int) -> int:
+        return place
+
+
+class _CountingIterator:
+    """Reports every call of next(), those after the end apart."""
+
+    def __init__(self, owner: Counting) -> None:
+        self.owner, self.place, self.ended = owner, 0, False
+
+    def __iter__(self) -> _CountingIterator:
+        return self
+
+    def __next__(self) -> int:
+        if self.ended:
+            self.owner.seen["after_end"] += 1
+            raise StopIteration
+        if self.place >= self.owner.count:
+            self.ended = True
+            raise StopIteration
+        self.owner.seen["draws"] += 1
+        self.place += 1
+        return self.owner.item(self.place - 1)
+
+
+class Descending(Counting):
+    """count-1 .. 0: an order that is nobody's default, so losing it shows."""
+
+    def item(self, place: int) -> int:
+        return self.count - 1 - place
+
+
+class Doubling(Counting):
+    """Every index twice in a row: a multiset that a set would lose."""
+
+    def item(self, place: int) -> int:
+        return place // 2
+
+
+class Unsized:
+    """`count` items in order, and no `__len__`."""
+
+    def __init__(self, count: int, at: int = 0) -> None:
+        self.count = count
+        self.seen = {"draws": 0, "passes": 0}
+
+    def __iter__(self) -> Iterator[int]:
+        self.seen["passes"] += 1
+        for place in range(self.count):
+            self.seen["draws"] += 1
+            yield place
+
+
+class Endless(Unsized):
+    """Never ends; `draws` tells how far it was read."""
+
+    def __iter__(self) -> Iterator[int]:
+        self.seen["passes"] += 1
+        place = 0
+        while True:
+            self.seen["draws"] += 1
+            yield place
+            place += 1
+
+
+class Lying(Counting):
+    """Declares `at` items and yields `count`."""
+
+    def __len__(self) -> int:
+        return self.at
+
+
+class Planned(Exception):
+    """What `Raising` raises; its arguments must survive."""
+
+
+class Raising(Counting):
+    """Raises `Planned` instead of item number `at`."""
+
+    def item(self, place: int) -> int:
+        if place == self.at:
+            raise Planned("planned", place)
+        return place
+
+
+class Epoched(Counting):
+    """Descending, rotated by the epoch; records every call of set_epoch."""
+
+    def __init__(self, count: int, at: int = 0) -> None:
+        super().__init__(count, at)
+        self.epoch = 0
+        self.seen["epochs"] = []  # type: ignore[assignment]
+
+    def set_epoch(self, epoch: int) -> None:
+        self.epoch = int(epoch)
+        self.seen["epochs"].append(int(epoch))  # type: ignore[attr-defined]
+
+    def item(self, place: int) -> int:
+        return (self.count - 1 - place + self.epoch) % self.count
+
+
+class Turning(Counting):
+    """Each pass starts one place further on: a cached first pass shows."""
+
+    def item(self, place: int) -> int:
+        return (place + self.seen["passes"] - 1) % self.count
+
+
+class Pairs(Counting):
+    """A batch sampler: `count` batches of 1, 2, 3, 1, 2, 3, ... consecutive indices."""
+
+    def item(self, place: int) -> Any:
+        start = 6 * (place // 3) + (0, 1, 3)[place % 3]
+        return list(range(start, start + place % 3 + 1))
+
+
+class TorchRandom(Counting):
+    """A fresh permutation of [0, count) from torch's global generator."""
+
+    def __iter__(self) -> Iterator[int]:
+        self.seen["passes"] += 1
+        return iter(torch.randperm(self.count).tolist())
+
+
+class NumpyRandom(TorchRandom):
+    """The same from numpy's global state."""
+
+    def __iter__(self) -> Iterator[int]:
+        self.seen["passes"] += 1
+        return iter(np.random.permutation(self.count).tolist())
+
+
+class PythonRandom(TorchRandom):
+    """The same from the `random` module."""
+
+    def __iter__(self) -> Iterator[int]:
+        self.seen["passes"] += 1
+        return iter(random.sample(range(self.count), self.count))
+
+
+PROBES: dict[str, Any] = {
+    probe.__name__: probe
+    for probe in (
+        Counting, Descending, Doubling, Unsized, Endless, Lying, Raising, Epoched, Turning, Pairs,
+        TorchRandom, NumpyRandom, PythonRandom,
+    )
+}  # fmt: skip

@@ -1,0 +1,139 @@
+"""What a standing rank process does: guard itself, join its group, and answer requests.
+
+A candidate may exit, crash, hang, print gigabytes or ask for all memory. Here the rank limits what
+such a candidate can cost: it leads a session of its own (one signal ends it and its children), its
+output goes to an unlinked file of bounded size, its memory is bounded, and it dies with its parent.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import gc
+import os
+import pickle
+import resource
+import signal
+import sys
+import tempfile
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from multiprocessing.connection import Connection
+from typing import Any
+
+import numpy as np  # noqa: F401  (preloaded for the candidate's sake)
+import torch
+import torch.distributed as dist
+
+from conformance.candidate import CandidateError, load
+from conformance.case import Case
+from conformance.trace import RankTrace
+from conformance.worlds.rank import Rank
+
+OUTPUT_BYTES_MAX = 64 << 20
+MEMORY_BYTES_MAX = 4 << 30
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a process stands: its rank in a group of `world_size`, met through the file `store`.
+
+    backend: "gloo", "nccl", or "simulated" for a process without a group.
+    """
+
+    rank: int
+    world_size: int
+    backend: str
+    store: str
+
+
+def serve(connection: Connection, place: Place) -> None:
+    """Answer requests until the connection closes."""
+    output = _guard(place.backend)
+    if place.backend != "simulated":
+        _join(place)
+    gc.freeze()
+    connection.send_bytes(b"ready")
+    with contextlib.suppress(EOFError, OSError):
+        while True:
+            kind, *request = pickle.loads(connection.recv_bytes())
+            if kind == "end":
+                break
+            connection.send_bytes(pickle.dumps(_answer(kind, request, place, output)))
+    if place.backend != "simulated":
+        dist.destroy_process_group()
+
+
+def _answer(kind: str, request: list[Any], place: Place, output: int) -> Any:
+    if kind == "barrier":
+        dist.barrier()
+        return True
+    try:
+        roles, description = load(request[0])
+        if kind == "describe":
+            return description
+        return [_run(roles, case, place, output) for case in request[1]]
+    except CandidateError as error:
+        return error
+
+
+def _run(roles: dict[str, Any], case: Case, place: Place, output: int) -> list[RankTrace]:
+    """The rank traces of a case: this rank's own, or those of all ranks where they are simulated."""
+    simulated = place.backend == "simulated"
+    ranks = range(case.world_size) if simulated else [place.rank]
+    before = 0 if simulated else _collectives()
+    traces = [Rank(roles, case, rank).run() for rank in ranks]
+    after = 0 if simulated else _collectives()
+    printed = _printed(output)
+    return [replace(trace, collectives=after - before, printed=printed) for trace in traces]
+
+
+def _collectives() -> int:
+    return int(dist.distributed_c10d._get_default_group()._get_sequence_number_for_group())
+
+
+def _join(place: Place) -> None:
+    os.environ |= {
+        "RANK": str(place.rank), "LOCAL_RANK": str(place.rank),
+        "WORLD_SIZE": str(place.world_size), "LOCAL_WORLD_SIZE": str(place.world_size),
+    }  # fmt: skip
+    if sys.platform == "linux":
+        os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
+    if place.backend == "nccl":
+        torch.cuda.set_device(place.rank)
+    dist.init_process_group(
+        place.backend, store=dist.FileStore(place.store, place.world_size), rank=place.rank,
+        world_size=place.world_size, timeout=timedelta(minutes=10),
+    )  # fmt: skip
+
+
+def _guard(backend: str) -> int:
+    """Bound what this process can do; returns the descriptor that its output goes to."""
+    os.setsid()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    torch.set_num_threads(1)
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+        if backend != "nccl":  # a CUDA context maps far more than it uses
+            resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_BYTES_MAX, MEMORY_BYTES_MAX))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (OUTPUT_BYTES_MAX, OUTPUT_BYTES_MAX))
+    with tempfile.TemporaryFile() as file:
+        output = os.dup(file.fileno())
+    os.dup2(output, 1)
+    os.dup2(output, 2)
+    sys.stdout = open(1, "w", buffering=1, errors="replace", closefd=False)  # noqa: SIM115
+    sys.stderr = open(2, "w", buffering=1, errors="replace", closefd=False)  # noqa: SIM115
+    return output
+
+
+def _printed(output: int) -> int:
+    """Bytes printed since the last call; the file is emptied."""
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(Exception):
+            stream.flush()
+    count = os.lseek(output, 0, os.SEEK_CUR)
+    if count:
+        os.ftruncate(output, 0)
+        os.lseek(output, 0, os.SEEK_SET)
+    return count

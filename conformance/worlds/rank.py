@@ -1,0 +1,158 @@
+"""A rank carries out a plan. It knows operations and nothing else: no clause, no expectation."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from conformance import operations as op
+from conformance.case import Case
+from conformance.trace import Event, RankTrace
+from conformance.worlds.globals import digest, rank_seed, seed_globals
+from conformance.worlds.observe import Recorder, error_of, read
+from conformance.worlds.realise import Realiser
+
+
+class Rank:
+    """One rank of one case: construct the role, then carry out the plan, operation by operation."""
+
+    def __init__(self, roles: dict[str, Any], case: Case, rank: int) -> None:
+        self.case, self.rank, self.roles = case, rank, roles
+        self.iterators: dict[str, Any] = {}
+        self.batches: list[Any] = []
+
+    def run(self) -> RankTrace:
+        """Carry out the plan; what is raised becomes part of the trace and the plan goes on."""
+        seed_globals(rank_seed(self.case.ambient, self.rank, self.case.alike))
+        dtype, threads = torch.get_default_dtype(), torch.get_num_threads()
+        try:
+            events = [self._event(None)]
+            for operation in self.case.plan if events[0].error is None else ():
+                events.append(self._event(operation))
+        finally:
+            torch.set_default_dtype(dtype)
+            torch.set_num_threads(threads)
+        return RankTrace(self.rank, tuple(events))
+
+    def _event(self, operation: op.Operation | None) -> Event:
+        try:
+            value, error = DO[type(operation)](self, operation)
+        except Exception as caught:
+            value, error = None, caught
+        return Event(operation, value, error_of(error) if error is not None else None)
+
+    def _build(self, operation: op.Rebuild | None) -> tuple[Any, Any]:
+        case, self.iterators = self.case, {}
+        arguments = dict(case.arguments) | dict(operation.overrides if operation else ())
+        self.made = Realiser(self.roles, self.rank, case.world_size, case.passed)
+        self.sampler = self.made.role(case.role, arguments)
+        return None, None
+
+    def _len(self, _: op.Len) -> tuple[Any, Any]:
+        return len(self.sampler), None
+
+    def _set_epoch(self, operation: op.SetEpoch) -> tuple[Any, Any]:
+        self.sampler.set_epoch(self.made.value(operation.epoch))
+        return None, None
+
+    def _iterate(self, _: op.Iterate) -> tuple[Any, Any]:
+        return self._pass(iter(self.sampler))
+
+    def _passes(self, operation: op.Passes | op.Epochs) -> tuple[Any, Any]:
+        recorder = Recorder()
+        for number in range(operation.count):
+            if isinstance(operation, op.Epochs):
+                self.sampler.set_epoch(operation.start + number)
+            chunk = list(itertools.islice(self.sampler, self.case.limit))
+            recorder.add(chunk)
+            if len(chunk) == self.case.limit:
+                return recorder.items(cut=True), None
+        return recorder.items(), None
+
+    def _open(self, operation: op.Open) -> tuple[Any, Any]:
+        self.iterators[operation.name] = iter(self.sampler)
+        return None, None
+
+    def _take(self, operation: op.Take) -> tuple[Any, Any]:
+        return read(self.iterators[operation.name], operation.count, self.batches)
+
+    def _drain(self, operation: op.Drain) -> tuple[Any, Any]:
+        return self._pass(self.iterators[operation.name])
+
+    def _pass(self, iterator: Any) -> tuple[Any, Any]:
+        items, error = read(iterator, self.case.limit, self.batches)
+        if error is not None:
+            return items, error
+        if len(items) >= self.case.limit:
+            return _with(items, cut=True), None
+        more, error = read(iterator, 3)
+        return _with(items, extra=len(more)), error
+
+    def _scribble(self, _: op.Scribble) -> tuple[Any, Any]:
+        for batch in self.batches:
+            batch[:] = [-7] * (len(batch) + 1)
+        return len(self.batches), None
+
+    def _look(self, _: op.Look) -> tuple[Any, Any]:
+        recorder = Recorder()
+        count = len(self.sampler)
+        recorder.add([self.sampler[place] for place in range(min(count, self.case.limit))])
+        try:
+            self.sampler[count]
+        except Exception as error:
+            return (recorder.items(), error_of(error)), None
+        return (recorder.items(), None), None
+
+    def _globals(self, _: op.Globals) -> tuple[Any, Any]:
+        return digest(self.made.generators[0] if self.made.generators else None), None
+
+    def _reseed(self, operation: op.Reseed) -> tuple[Any, Any]:
+        seed_globals(operation.seed, operation.which)
+        return None, None
+
+    def _surround(self, operation: op.Surround) -> tuple[Any, Any]:
+        torch.set_default_dtype(getattr(torch, operation.dtype))
+        torch.set_num_threads(operation.threads)
+        return None, None
+
+    def _copy(self, operation: op.Copy) -> tuple[Any, Any]:
+        if operation.how == "deepcopy":
+            self.sampler = copy.deepcopy(self.sampler)
+        else:
+            self.sampler = pickle.loads(pickle.dumps(self.sampler))
+        return None, None
+
+    def _resize(self, operation: op.Resize) -> tuple[Any, Any]:
+        for dataset in self.made.datasets:
+            dataset.n = operation.n
+        return None, None
+
+    def _overwrite(self, _: op.Overwrite) -> tuple[Any, Any]:
+        self.made.overwrite()
+        return None, None
+
+    def _arguments(self, _: op.Arguments) -> tuple[Any, Any]:
+        return self.made.digest(), None
+
+    def _inspect(self, _: op.Inspect) -> tuple[Any, Any]:
+        seen = self.made.probes[0].seen
+        return {key: list(v) if isinstance(v, list) else v for key, v in seen.items()}, None
+
+
+def _with(items: Any, **changes: Any) -> Any:
+    return items.__class__(**({f: getattr(items, f) for f in items.__dataclass_fields__} | changes))
+
+
+DO: dict[Any, Callable[[Rank, Any], tuple[Any, Any]]] = {
+    type(None): Rank._build, op.Rebuild: Rank._build, op.Len: Rank._len,
+    op.SetEpoch: Rank._set_epoch, op.Iterate: Rank._iterate, op.Passes: Rank._passes, op.Epochs: Rank._passes,
+    op.Open: Rank._open, op.Take: Rank._take, op.Drain: Rank._drain, op.Scribble: Rank._scribble,
+    op.Look: Rank._look, op.Globals: Rank._globals, op.Reseed: Rank._reseed,
+    op.Surround: Rank._surround, op.Copy: Rank._copy, op.Resize: Rank._resize,
+    op.Overwrite: Rank._overwrite, op.Arguments: Rank._arguments, op.Inspect: Rank._inspect,
+}  # fmt: skip

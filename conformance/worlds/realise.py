@@ -1,0 +1,114 @@
+"""Turn the recipes of a case into the objects that a candidate is given."""
+
+from __future__ import annotations
+
+import zlib
+from typing import Any
+
+import numpy as np
+import torch
+
+from conformance.recipes import Data, Generator, Probe, Raw, Recipe, Role, Sparse, Values
+from conformance.worlds.probes import PROBES
+
+RANKED = ("DistributedSampler", "DistributedSamplerWrapper")
+"""The roles that take `num_replicas` and `rank`."""
+
+
+class Dataset:
+    """A map-style dataset whose item i is i, and whose length the plan can change."""
+
+    def __init__(self, n: int) -> None:
+        self.n = n
+
+    def __len__(self) -> int:
+        return self.n
+
+    def __getitem__(self, index: int) -> int:
+        if not 0 <= index < self.n:
+            raise IndexError(index)
+        return index
+
+
+class Realiser:
+    """Makes the objects of one rank and remembers those that the plan speaks of later."""
+
+    def __init__(self, roles: dict[str, Any], rank: int, world_size: int, passed: bool) -> None:
+        self.roles, self.rank, self.world_size, self.passed = roles, rank, world_size, passed
+        self.datasets: list[Dataset] = []
+        self.probes: list[Any] = []
+        self.generators: list[torch.Generator] = []
+        self.given: list[Any] = []
+
+    def role(self, name: str, arguments: dict[str, Any]) -> Any:
+        """Construct a role: its first argument by position, the others by name."""
+        values = {key: self.value(recipe) for key, recipe in arguments.items()}
+        if self.passed and name in RANKED:
+            values = {**values, "num_replicas": self.world_size, "rank": self.rank} | {
+                key: values[key] for key in ("num_replicas", "rank") if key in values
+            }
+        first = [values.pop(key) for key in list(values)[:1]]
+        return self.roles[name](*first, **values)
+
+    def value(self, recipe: Any) -> Any:
+        """The object for a recipe; anything else stands for itself."""
+        if isinstance(recipe, Recipe):
+            return getattr(self, f"_{type(recipe).__name__.lower()}")(recipe)
+        return recipe
+
+    def _data(self, recipe: Data) -> Dataset:
+        self.datasets.append(Dataset(recipe.n))
+        return self.datasets[-1]
+
+    def _values(self, recipe: Values) -> Any:
+        made = _sequence(list(recipe.items), recipe.kind)
+        self.given.append(made)
+        return made
+
+    def _sparse(self, recipe: Sparse) -> torch.Tensor:
+        weights = torch.zeros(recipe.n, dtype=torch.float64)
+        weights[list(recipe.ones)] = 1.0
+        return weights
+
+    def _generator(self, recipe: Generator) -> torch.Generator:
+        seed = recipe.seed + self.rank * recipe.by_rank
+        self.generators.append(torch.Generator().manual_seed(seed))
+        return self.generators[-1]
+
+    def _raw(self, recipe: Raw) -> Any:
+        if recipe.kind == "tensor":
+            return torch.tensor(recipe.value)
+        if recipe.kind == "unsized":
+            return (item for item in range(recipe.value))
+        return getattr(np, recipe.kind)(recipe.value)
+
+    def _probe(self, recipe: Probe) -> Any:
+        self.probes.append(PROBES[recipe.name](recipe.count, recipe.at))
+        return self.probes[-1]
+
+    def _role(self, recipe: Role) -> Any:
+        return self.role(recipe.name, dict(recipe.arguments))
+
+    def overwrite(self) -> None:
+        """Overwrite, as their owner may, every mutable sequence that was handed over."""
+        for given in self.given:
+            if isinstance(given, list):
+                given[:] = given[:1] * len(given)
+            elif isinstance(given, (np.ndarray, torch.Tensor)) and len(given):
+                given[:] = given[0]
+
+    def digest(self) -> int:
+        """A digest of every sequence that was handed over, its order and types included."""
+        shown = [(type(g).__name__, g.tolist() if hasattr(g, "tolist") else g) for g in self.given]
+        return zlib.crc32(repr(shown).encode())
+
+
+def _sequence(items: list[Any], kind: str) -> Any:
+    """`items` in the container that `kind` names."""
+    if kind in ("list", "tuple"):
+        return items if kind == "list" else tuple(items)
+    if kind == "range":
+        return range(len(items))
+    if kind == "ndarray":
+        return np.array(items)
+    return torch.tensor(items, dtype=None if kind == "tensor" else getattr(torch, kind))

@@ -1,0 +1,133 @@
+"""The worlds of one run: which pool a case goes to, and what a hostile candidate may cost."""
+
+from __future__ import annotations
+
+import collections
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from conformance.candidate import CandidateError, Description, Source
+from conformance.case import Case
+from conformance.trace import RankTrace, Trace
+from conformance.worlds.forkserver import stop_servers
+from conformance.worlds.pool import Pool
+
+CHUNK = 24
+"""Cases per message to the simulating process; while it works on one chunk the last is judged."""
+
+WARY_S = 2.0
+"""The bound for further cases of a role that has once failed to answer."""
+
+
+class Worlds:
+    """Standing pools by world size, started when first needed and replaced when broken.
+
+    backend: "auto" (NCCL where there is a GPU for each rank, else gloo), "gloo", "nccl" or
+    "simulated" (no group at all). bound_s: seconds a rank may take for a case.
+    """
+
+    def __init__(self, backend: str = "auto", bound_s: float = 20.0) -> None:
+        self.backend, self.bound_s = backend, bound_s
+        self.pools: dict[tuple[int, str], Pool] = {}
+        self.descriptions: dict[Source, Description] = {}
+        self.losses: collections.Counter[tuple[Source, str]] = collections.Counter()
+
+    def describe(self, source: Source) -> Description:
+        """What a candidate provides. Raises CandidateError if it cannot be examined."""
+        if source not in self.descriptions:
+            found = self._pool(1, "simulated").describe(source, self.bound_s * 6)
+            if isinstance(found, str):
+                reason = "did not return" if found == "stuck" else f"ended the process ({found})"
+                raise CandidateError(f"--impl {source}: the import {reason}")
+            if isinstance(found, Exception):
+                raise found
+            self.descriptions[source] = found
+        return self.descriptions[source]
+
+    def run(self, source: Source, case: Case) -> Trace:
+        """Carry out one case."""
+        pool = self._place(case)
+        ranks = pool.run(source, [case], self._bound(source, case))[0]
+        return self._trace(source, case, ranks)
+
+    def run_many(self, source: Source, cases: Iterable[Case]) -> Iterator[tuple[Case, Trace]]:
+        """Carry out simulated cases in order, a chunk ahead of whoever judges them."""
+        waiting: list[Case] = []
+        for chunk in _chunks(cases, CHUNK):
+            pool = self._pool(1, "simulated")
+            bound_s = self._bound(source, chunk[0])
+            yielded = self._received(source, pool, waiting, bound_s) if waiting else []
+            if pool.broken:
+                pool = self._pool(1, "simulated")
+            pool.send(source, chunk)
+            yield from yielded
+            waiting = chunk
+        if waiting:
+            yield from self._received(source, self._pool(1, "simulated"), waiting, self.bound_s)
+
+    def _received(
+        self, source: Source, pool: Pool, cases: list[Case], bound_s: float
+    ) -> list[tuple[Case, Trace]]:
+        """The traces of a chunk; if it broke the pool, its cases are carried out one by one."""
+        found = pool.receive(cases, bound_s)
+        if not pool.broken:
+            pairs = zip(cases, found, strict=True)
+            return [(case, self._trace(source, case, ranks)) for case, ranks in pairs]
+        self.losses[source, cases[0].role] += 1
+        return [(case, self.run(source, case)) for case in self._until_lost(source, cases)]
+
+    def _until_lost(self, source: Source, cases: list[Case]) -> Iterator[Case]:
+        """Cases of a broken chunk, as long as the role is not given up."""
+        for case in cases:
+            if not self.given_up(source, case.role):
+                yield case
+
+    def given_up(self, source: Source, role: str) -> bool:
+        """A role that failed to come back so often is not run any more: see `sampler.returns`."""
+        return self.losses[source, role] >= 8
+
+    def _bound(self, source: Source, case: Case) -> float:
+        return WARY_S if self.losses[source, case.role] else self.bound_s
+
+    def _trace(self, source: Source, case: Case, ranks: list[RankTrace]) -> Trace:
+        if any(rank.fate != "done" for rank in ranks):
+            self.losses[source, case.role] += 1
+        return Trace(case, tuple(ranks), dict(self.descriptions[source].policies))
+
+    def _place(self, case: Case) -> Pool:
+        if case.world == "simulated":
+            return self._pool(1, "simulated")
+        return self._pool(case.world_size, self.backend_for(case.world_size))
+
+    def backend_for(self, world_size: int) -> str:
+        """The backend that a group of this size gets."""
+        if self.backend != "auto":
+            return self.backend
+        import torch
+
+        return "nccl" if 0 < world_size <= torch.cuda.device_count() else "gloo"
+
+    def _pool(self, world_size: int, backend: str) -> Pool:
+        key = world_size, backend
+        if key not in self.pools or self.pools[key].broken:
+            self.pools[key] = Pool(world_size, backend)
+        return self.pools[key]
+
+    def close(self) -> None:
+        """End every process."""
+        for pool in self.pools.values():
+            if not pool.broken:
+                pool.close()
+        self.pools.clear()
+        stop_servers()
+
+
+def _chunks(cases: Iterable[Case], size: int) -> Iterator[list[Any]]:
+    chunk: list[Any] = []
+    for case in cases:
+        chunk.append(case)
+        if len(chunk) == size:
+            yield chunk
+            chunk = []
+    if chunk:
+        yield chunk
