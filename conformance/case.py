@@ -116,7 +116,7 @@ def parse(text: str) -> Case:
 
 def _value(node: ast.expr) -> Any:
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-        make = (VOCABULARY | {"Case": Case, "float": float})[node.func.id]
+        make = (VOCABULARY | {"Case": Case, "float": float, "range": range})[node.func.id]
         keywords = {str(keyword.arg): _value(keyword.value) for keyword in node.keywords}
         return make(*(_value(argument) for argument in node.args), **keywords)
     if isinstance(node, (ast.Tuple, ast.List)):

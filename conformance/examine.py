@@ -11,6 +11,7 @@ import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import hypothesis
 from hypothesis import HealthCheck, Phase
@@ -23,13 +24,19 @@ from conformance.laws import LAWS, Unmet, Violation, load_laws
 from conformance.laws.views import size
 from conformance.report.document import document
 from conformance.scenarios import Effort, Scenario, Setting
-from conformance.trace import Trace
+from conformance.trace import Items, Trace
 from conformance.verdict import (
     DECLARED, HOLDS, NO_VERDICT, NOT_APPLICABLE, NOT_PROVIDED, STALE, VIOLATED, Exercise, Verdict,
 )  # fmt: skip
 from conformance.worlds.worlds import Worlds
 
+Key = tuple[Source, str, str]
+"""Candidate, role and name of the scenario."""
+
 SHRINK_S = 10.0
+TRACE_ITEMS_MAX = 5_000_000
+"""Larger traces are carried out again rather than remembered."""
+
 CORE_ONLY = frozenset({"distributed.mix"})
 """Clauses that contradict the torch profile, which fixes the order."""
 
@@ -67,7 +74,9 @@ class Examiner:
 
     def __init__(self, worlds: Worlds, options: Options, deviations: list[Deviation]) -> None:
         self.worlds, self.options, self.deviations = worlds, options, deviations
-        self.small: dict[tuple[Source, str, str], list[tuple[Case, Trace]]] = {}
+        self.small: dict[Key, list[tuple[Case, Trace]]] = {}
+        self.drawn: dict[Key, list[tuple[Case, Trace | None]]] = {}
+        self.strategies: dict[Key, Any] = {}
         load_laws()
 
     def examine(self, candidate: Description, prop: Property) -> Verdict:
@@ -83,7 +92,9 @@ class Examiner:
         search = Search(self, candidate, prop)
         return search.concluded([lambda: search.look([(case, search.trace(case))])])
 
-    def traces(self, candidate: Description, prop: Property, scenario: Scenario) -> Iterator[tuple[Case, Trace]]:
+    def traces(
+        self, candidate: Description, prop: Property, scenario: Scenario
+    ) -> Iterator[tuple[Case, Trace]]:
         """The traces of a scenario's small cases; carried out once for all clauses that look."""
         key = candidate.source, prop.role, scenario.name
         if key in self.small:
@@ -99,6 +110,14 @@ class Examiner:
     def setting(self, candidate: Description, role: str) -> Setting:
         chosen = self.options
         return Setting(candidate, role, chosen.world_sizes, chosen.effort, chosen.seed)
+
+    def strategy(self, candidate: Description, role: str, scenario: Scenario) -> Any:
+        """The strategy of a scenario, made once: Hypothesis checks each new one at length."""
+        key = candidate.source, role, scenario.name
+        if key not in self.strategies:
+            assert scenario.drawn is not None
+            self.strategies[key] = scenario.drawn(self.setting(candidate, role))
+        return self.strategies[key]
 
 
 class Search:
@@ -166,14 +185,22 @@ class Search:
                 raise self._smaller(Found(case, trace, violation))
 
     def _drawn(self, scenario: Scenario) -> None:
-        assert scenario.drawn is not None
-        strategy = scenario.drawn(self.examiner.setting(self.candidate, self.prop.role))
-        if strategy is None:
+        """Draw cases, or judge those that another clause has drawn; shrink what breaks the law.
+
+        Hypothesis draws the same cases again for the same seed, so a violation among remembered
+        traces is found again, and shrunk, by drawing.
+        """
+        key = self.candidate.source, self.prop.role, scenario.name
+        known = self.examiner.drawn.get(key)
+        if known is not None and not any(self._breaks(case, trace) for case, trace in known):
             return
         draw = Drawing(self, self.options.effort)
-        seed = zlib.crc32(f"{self.options.seed} {self.prop.clause.id} {self.prop.role}".encode())
+        strategy = self.examiner.strategy(self.candidate, self.prop.role, scenario)
+        if strategy is None:
+            return
+        seed = zlib.crc32(f"{self.options.seed} {scenario.name} {self.prop.role}".encode())
         settings = hypothesis.settings(
-            max_examples=self.options.effort.examples, deadline=None, database=None,
+            max_examples=max(1, int(self.options.effort.examples * scenario.share)), deadline=None, database=None,
             phases=(Phase.generate, Phase.shrink), suppress_health_check=list(HealthCheck),
             print_blob=False, report_multiple_bugs=False,
         )  # fmt: skip
@@ -184,6 +211,11 @@ class Search:
                 pass
         if draw.best is not None:
             raise self._smaller(draw.best)
+        self.examiner.drawn[key] = draw.traces
+
+    def _breaks(self, case: Case, trace: Trace | None) -> bool:
+        judged = trace if trace is not None else self.trace(case)
+        return self._judge(case, self._with_oracle(case, judged)) is not None
 
     # How to judge.
 
@@ -272,6 +304,7 @@ class Drawing:
     def __init__(self, search: Search, effort: Effort) -> None:
         self.search, self.effort = search, effort
         self.seen: dict[Case, Found | None] = {}
+        self.traces: list[tuple[Case, Trace | None]] = []
         self.best: Found | None = None
         self.deadline = time.monotonic() + effort.seconds
 
@@ -281,6 +314,7 @@ class Drawing:
             if time.monotonic() > self.deadline or self.search.given_up():
                 return
             trace, violation = self.search.judged(case)
+            self.traces.append((case, trace if _items(trace) < TRACE_ITEMS_MAX else None))
             self.seen[case] = Found(case, trace, violation) if violation else None
         found = self.seen[case]
         if found is not None:
@@ -289,3 +323,9 @@ class Drawing:
                 self.deadline = time.monotonic() + bound_s
             self.best = found
             raise found
+
+
+def _items(trace: Trace) -> int:
+    """How many items a trace holds."""
+    found = [event.value for rank in trace for event in rank.events]
+    return sum(len(value.values) for value in found if isinstance(value, Items))

@@ -33,10 +33,11 @@ class Data(Recipe):
 class Values(Recipe):
     """A sequence given by the caller: weights, indices or labels.
 
-    `kind` says how it is handed over: list, tuple, range, ndarray, tensor, float32, int64.
+    `items` may be a `range`: many values in few words. `kind` says how it is handed over: list,
+    tuple, range, ndarray, ndarray.float32 (any dtype), tensor, float32 (a tensor of any dtype).
     """
 
-    items: tuple[Any, ...]
+    items: tuple[Any, ...] | range
     kind: str = "list"
 
 

@@ -35,7 +35,7 @@ class PerClassSampler(Sampler[int]):
         rng = np.random.default_rng(mix(self.seed, self.epoch))
         drawn = [
             rng.choice(indices, count, replace=count > len(indices))
-            for indices, count in zip(self.members, self.counts)
+            for indices, count in zip(self.members, self.counts, strict=True)
         ]
         return iter(rng.permutation(np.concatenate(drawn)).tolist())
 

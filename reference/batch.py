@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
+from itertools import chain, islice
 from typing import TypeVar
 
 from reference import arguments
@@ -28,11 +28,14 @@ class BatchSampler(Sampler[list[T]]):
         self.drop_last = arguments.boolean("drop_last", drop_last)
 
     def __iter__(self) -> Iterator[list[T]]:
-        items = iter(self.sampler)
-        while len(batch := list(islice(items, self.batch_size))) == self.batch_size:
-            yield batch
-        if batch and not self.drop_last:
-            yield batch
+        # Not iter(), which islice and zip would call again on the iterator: one that is its own
+        # iterable may then start over, and never end. A chain also ends for good.
+        items = chain(self.sampler)
+        if self.drop_last:
+            yield from map(list, zip(*[items] * self.batch_size, strict=False))
+        else:
+            while batch := [*islice(items, self.batch_size)]:
+                yield batch
 
     def __len__(self) -> int:
         whole, rest = divmod(len(self.sampler), self.batch_size)  # type: ignore[arg-type]

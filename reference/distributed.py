@@ -21,10 +21,15 @@ def share(n: int, num_replicas: int, drop_last: bool) -> int:
     return n // num_replicas if drop_last else -(-n // num_replicas)
 
 
-def places(n: int, num_replicas: int, rank: int, drop_last: bool) -> torch.Tensor:
-    """Which of n places a rank reads: int64, shape (share,). Padding is place p - n, p - 2n, ..."""
-    step = torch.arange(share(n, num_replicas, drop_last), device="cpu")
-    return (step * num_replicas + rank) % max(n, 1)
+def shard(order: torch.Tensor, num_replicas: int, rank: int, drop_last: bool) -> torch.Tensor:
+    """What one rank reads of a global sequence of shape (n,): shape (share,)."""
+    count = share(len(order), num_replicas, drop_last)
+    read = order[rank::num_replicas][:count]
+    if len(read) == count:
+        return read
+    # Only the last place of a rank can lie beyond the end: the others are below n by definition.
+    last = ((count - 1) * num_replicas + rank) % len(order)
+    return torch.cat([read, order[last : last + 1]])
 
 
 class ShardedSampler(Sampler[T_co]):
@@ -64,8 +69,8 @@ class ShardedSampler(Sampler[T_co]):
         generator = torch.Generator().manual_seed(self._pass_seed())
         return torch.randperm(n, generator=generator, device="cpu")
 
-    def _places(self, n: int) -> torch.Tensor:
-        return places(n, self.num_replicas, self.rank, self.drop_last)
+    def _shard(self, order: torch.Tensor) -> torch.Tensor:
+        return shard(order, self.num_replicas, self.rank, self.drop_last)
 
     def _share(self, n: int) -> int:
         return share(n, self.num_replicas, self.drop_last)
@@ -97,8 +102,7 @@ class DistributedSampler(ShardedSampler[int]):
         self.dataset = arguments.sized("dataset", dataset)
 
     def __iter__(self) -> Iterator[int]:
-        n = len(self.dataset)
-        return python_ints(self._order(n)[self._places(n)])
+        return python_ints(self._shard(self._order(len(self.dataset))))
 
     def __len__(self) -> int:
         return self._share(len(self.dataset))

@@ -53,7 +53,7 @@ class RandomSampler(Sampler[int]):
             return
         starts = range(0, count, n)
         blocks = [torch.randperm(n, generator=generator, device="cpu") for _ in starts]
-        for start, block in zip(starts, blocks):
+        for start, block in zip(starts, blocks, strict=True):
             yield from python_ints(block[: count - start])
         if self.generator and count % n == 0:
             # torch ends with a partial block even if it is empty, and the next pass shows it.

@@ -12,13 +12,14 @@ All drawing is done on the CPU, whatever the default device is: the samplers' ge
 from __future__ import annotations
 
 from collections.abc import Iterator
+from hashlib import sha256
 from itertools import chain
 from typing import Generic, TypeVar
 
-import numpy as np
 import torch
 
 T_co = TypeVar("T_co", covariant=True)
+PIECE = 2**16
 
 
 class Sampler(Generic[T_co]):
@@ -34,16 +35,17 @@ class Sampler(Generic[T_co]):
 def python_ints(indices: torch.Tensor) -> Iterator[int]:
     """Iterate over an int64 tensor of shape (count,) as Python ints.
 
-    Converted piece by piece, since a list of n ints takes five times the memory of the tensor.
+    A long one is converted piece by piece: a list of ints takes five times the memory of a tensor.
     """
-    return chain.from_iterable(map(torch.Tensor.tolist, torch.split(indices, 2**16)))
+    if len(indices) <= PIECE:
+        return iter(indices.tolist())
+    return chain.from_iterable(map(torch.Tensor.tolist, torch.split(indices, PIECE)))
 
 
 def mix(seed: int, epoch: int) -> int:
     """A 64-bit seed for one epoch, unrelated to that of any other (seed, epoch).
 
-    A sum would make (seed 0, epoch 1) the same as (seed 1, epoch 0). Numpy's spawn keys exist for
-    this: https://numpy.org/doc/stable/reference/random/parallel.html
+    A sum would make (seed 0, epoch 1) the same as (seed 1, epoch 0). A hash of both takes integers
+    of any size and sign, and is the same in every process, which Python's own `hash` need not be.
     """
-    sequence = np.random.SeedSequence(seed % 2**64, spawn_key=(epoch % 2**64,))
-    return int(sequence.generate_state(1, np.uint64)[0])
+    return int.from_bytes(sha256(f"{seed}, {epoch}".encode()).digest()[:8], "big")

@@ -23,7 +23,7 @@ import torch.distributed as dist
 
 from reference import arguments
 from reference.distributed import ShardedSampler
-from reference.sampler import T_co, mix
+from reference.sampler import T_co, mix, python_ints
 
 
 class DistributedSamplerWrapper(ShardedSampler[T_co]):
@@ -62,9 +62,9 @@ class DistributedSamplerWrapper(ShardedSampler[T_co]):
         digest = None
         try:
             drawn = self._draw()
-            sequence = [drawn[k] for k in self._order(len(drawn)).tolist()]
+            order = self._order(len(drawn))
             if self._compare:
-                digest = zlib.crc32(repr(sequence).encode())
+                digest = zlib.crc32(repr([drawn[k] for k in order.tolist()]).encode())
         finally:  # A rank whose inner sampler raised takes part too: the others are waiting.
             digests = self._gather(digest)
         if len(set(digests)) > 1:
@@ -72,7 +72,7 @@ class DistributedSamplerWrapper(ShardedSampler[T_co]):
                 "sampler yielded different sequences on different ranks, or failed on one; if it"
                 " owns a generator, seed that alike on every rank"
             )
-        yield from (sequence[k] for k in self._places(len(sequence)).tolist())
+        yield from (drawn[k] for k in python_ints(self._shard(order)))
 
     def __len__(self) -> int:
         return self._share(len(self.sampler))  # type: ignore[arg-type]

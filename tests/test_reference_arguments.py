@@ -128,7 +128,7 @@ EPOCHED = [
 @pytest.mark.parametrize("epoch", ["1", None, 1.5, True])
 def test_set_epoch_refuses_what_is_not_an_integer(sampler, epoch):
     """set_epoch itself raises, not the pass after it."""
-    with pytest.raises(TypeError, match="^epoch "):
+    with pytest.raises(TypeError, match=r"^epoch "):
         sampler.set_epoch(epoch)
 
 

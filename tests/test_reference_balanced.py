@@ -87,7 +87,8 @@ def test_shares_are_rounded_to_the_exact_length():
         length = int(rng.integers(1, 60))
         counts = classes(WeightedBalanceClassSampler(LABELS, weight, length))
         assert counts.total() == length
-        for label, share in zip(("cat", "dog", "eel"), weight / weight.sum() * length):
+        shares = weight / weight.sum() * length
+        for label, share in zip(("cat", "dog", "eel"), shares, strict=True):
             assert math.floor(share) <= counts[label] <= math.ceil(share)
 
 

@@ -37,6 +37,12 @@ def test_the_inner_end_is_asked_for_once(count, drop_last):
 
 
 @pytest.mark.parametrize("drop_last", [True, False])
+def test_an_iterator_that_restarts_when_iterated_is_read_once(drop_last):
+    """An inner sampler that is its own iterator, and starts over in __iter__, is one pass."""
+    assert list(BatchSampler(Watched(6), 3, drop_last)) == [[0, 1, 2], [3, 4, 5]]
+
+
+@pytest.mark.parametrize("drop_last", [True, False])
 def test_batches_are_drawn_one_at_a_time(drop_last):
     """k batches of an endless sampler take k * batch_size items."""
     inner = Watched(float("inf"))

@@ -8,14 +8,16 @@ from reference import BatchSampler, DistributedSampler
 
 
 def shards(n, num_replicas, epoch=0, **keywords):
-    samplers = [DistributedSampler(range(n), num_replicas, r, **keywords) for r in range(num_replicas)]
+    samplers = [
+        DistributedSampler(range(n), num_replicas, r, **keywords) for r in range(num_replicas)
+    ]
     for sampler in samplers:
         sampler.set_epoch(epoch)
     return [list(sampler) for sampler in samplers]
 
 
 def interleaved(parts):
-    return [index for places in zip(*parts) for index in places]
+    return [index for places in zip(*parts, strict=True) for index in places]
 
 
 @pytest.mark.parametrize("shuffle", [True, False])

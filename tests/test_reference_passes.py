@@ -56,7 +56,12 @@ def each(*groups):
 
 def global_states():
     numpy_state = np.random.get_state()
-    return torch.get_rng_state().tolist(), numpy_state[1].tolist(), numpy_state[2], random.getstate()
+    return (
+        torch.get_rng_state().tolist(),
+        numpy_state[1].tolist(),
+        numpy_state[2],
+        random.getstate(),
+    )
 
 
 @each(SEEDED, WITH_GENERATOR, GLOBAL)
@@ -122,9 +127,9 @@ def test_interleaved_iterators_do_not_disturb_each_other(make):
     sampler = make()
     expected = list(sampler)
 
-    turns = list(zip(sampler, sampler))
+    turns = list(zip(sampler, sampler, strict=True))
 
-    assert turns == list(zip(expected, expected))
+    assert turns == [(item, item) for item in expected]
 
 
 @each(WITH_GENERATOR, GLOBAL)
@@ -152,14 +157,14 @@ def test_taking_turns_gives_both_iterators_what_they_would_have_had(make):
         torch.manual_seed(0)
         sampler = make()
         first, second = iter(sampler), iter(sampler)
-        return first, second, [next(first)], [next(second)]
+        return first, second, [next(first), next(second)]
 
-    first, second, a, b = begun()
-    in_turns = list(zip(first, second))
-    first, second, _, _ = begun()
+    first, second, heads = begun()
+    in_turns = list(zip(first, second, strict=True))
+    first, second, same_heads = begun()
 
-    assert in_turns == list(zip(list(first), list(second)))
-    assert a != b or len(a) == 1
+    assert heads == same_heads
+    assert in_turns == list(zip(list(first), list(second), strict=True))
 
 
 @each(SEEDED, WITH_GENERATOR, GLOBAL)

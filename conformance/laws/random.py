@@ -1,1 +1,139 @@
-"""Laws."""
+"""Laws of `spec/random.md`: shuffles, and throws of a fair die."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conformance.laws import Violation, law, require
+from conformance.laws.distributed import same_as_oracle
+from conformance.laws.draws import ENOUGH, differing, doubled, ended, got, marked, seeded
+from conformance.laws.statistics import independent_draws, table, uniform_blocks
+from conformance.laws.views import Pass, option, rows, size
+from conformance.trace import Trace
+
+
+@law("random.permutation")
+def permutation(trace: Trace) -> Violation | None:
+    _shuffles(trace)
+    refused = trace.ranks[0].events[0].error
+    if refused is not None:
+        count = trace.case.argument("num_samples")
+        require(count is not None)
+        saw = f"num_samples={count} of n = {size(trace)} without replacement raised {refused}"
+        return Violation("count-refused", saw, about="more than n" if count > size(trace) else "")
+    for found in ended(trace):
+        violation = _counted(trace, found) or _permuted(found)
+        if violation is not None:
+            return violation
+    return None
+
+
+def _counted(trace: Trace, found: Pass) -> Violation | None:
+    """A pass has `num_samples` items, by default n."""
+    count = option(trace, found, "num_samples", None)
+    count = found.n if count is None else count
+    if len(found.items) == count:
+        return None
+    saw = f"rank {found.rank}: {len(found.items)} items, not {count} (n = {found.n}): {got(found)}"
+    return Violation("wrong-count", saw, events=rows(found))
+
+
+def _permuted(found: Pass) -> Violation | None:
+    for start, block in _blocks(found):
+        bad = (block < 0) | (block >= found.n)
+        kind = "out-of-range" if bad.any() else "doubled"
+        if kind == "doubled" and np.bincount(block, minlength=1).max() > 1:
+            bad = doubled(block)
+        if bad.any():
+            cells = np.zeros(len(found.values), dtype=bool)
+            cells[start : start + len(block)] = bad
+            saw = f"rank {found.rank}, n = {found.n}, from place {start} on: {got(found)}"
+            anomaly = "doubled-index" if kind == "doubled" else kind
+            return Violation(anomaly, saw, marked(found, cells, kind), rows(found))
+    return None
+
+
+def _blocks(found: Pass) -> Iterator[tuple[int, NDArray[np.int64]]]:
+    for start in range(0, len(found.values), max(1, found.n)):
+        yield start, found.values[start : start + max(1, found.n)]
+
+
+@law("random.uniform")
+def uniform(trace: Trace) -> Violation | None:
+    _shuffles(trace)
+    return uniform_blocks(table(trace), size(trace))
+
+
+@law("random.replacement")
+def replacement(trace: Trace) -> Violation | None:
+    _throws(trace)
+    for found in ended(trace):
+        counted = _counted(trace, found)
+        if counted is not None:
+            return counted
+        outside = (found.values < 0) | (found.values >= found.n)
+        if outside.any():
+            saw = f"rank {found.rank}, n = {found.n}: {got(found)}"
+            return Violation("out-of-range", saw, marked(found, outside, "out-of-range"), rows(found))
+    return None
+
+
+@law("random.replacement-uniform")
+def replacement_uniform(trace: Trace) -> Violation | None:
+    _throws(trace)
+    return independent_draws(table(trace), size(trace))
+
+
+@law("random.seeded")
+def same_seed(trace: Trace) -> Violation | None:
+    shuffles = not trace.case.argument("replacement", False)
+    return seeded(trace, lambda found: shuffles and _long(found))
+
+
+@law("random.manual-seed")
+def manual_seed(trace: Trace) -> Violation | None:
+    require(trace.case.argument("generator") is None)
+    made = [found for found in ended(trace) if found.reseed and found.reseed[1] in ("torch", "all")]
+    judged = False
+    for place, found in enumerate(made):
+        for before in made[:place]:
+            same = found.reseed[0] == before.reseed[0]
+            if not (same or _long(found)):
+                continue
+            judged = True
+            if before.same(found) != same:
+                return _manual_violation(before, found)
+    require(judged)
+    return None
+
+
+def _manual_violation(before: Pass, found: Pass) -> Violation:
+    one, other = before.reseed[0], found.reseed[0]
+    if one != other:
+        saw = f"torch.manual_seed({one}) and ({other}) give the same pass: {got(found)}"
+        return Violation("seed-ignored", saw, events=rows(before, found))
+    saw = f"after torch.manual_seed({one}): once {got(before)}, again {got(found)}"
+    return Violation(
+        "seed-not-fixed", saw, differing(found, before.values), rows(before, found)
+    )
+
+
+@law("random.sequence")
+def sequence(trace: Trace) -> Violation | None:
+    return same_as_oracle(trace)
+
+
+def _shuffles(trace: Trace) -> None:
+    require(not trace.case.argument("replacement", False))
+
+
+def _throws(trace: Trace) -> None:
+    require(trace.case.argument("replacement", False))
+
+
+def _long(found: Pass) -> bool:
+    """Whether two equal passes are no accident: at least 16 places, and as many indices."""
+    return found.n >= ENOUGH and len(found.values) >= ENOUGH

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
@@ -459,16 +458,15 @@ def _twins(trace: Trace, anomaly: str, condition: str) -> Violation | None:
     require(trace.done)
     compared = False
     for rank in trace:
-        by_build: dict[int, list[Pass]] = defaultdict(list)
-        for found in sorted(whole_passes(rank, trace), key=lambda found: found.ordinal):
-            by_build[found.build].append(found)
-        builds = list(by_build.values())
-        for build in builds[1:]:
-            for wanted, found in zip(builds[0], build, strict=False):
-                compared = True
-                if not wanted.same(found):
-                    saw = _differ(wanted, found, "before", condition)
-                    return Violation(anomaly, saw, _marks(wanted, found), rows(found))
+        first: dict[int, Pass] = {}
+        for found in whole_passes(rank, trace):
+            wanted = first.setdefault(found.ordinal, found)
+            if wanted.build == found.build:
+                continue
+            compared = True
+            if not wanted.same(found):
+                saw = _differ(wanted, found, "before", condition)
+                return Violation(anomaly, saw, _marks(wanted, found), rows(found))
     require(compared)
     return None
 

@@ -22,6 +22,9 @@ from conformance.trace import Items, Trace
 
 ALPHA = 1e-12
 
+SHORT = 64
+"""Up to this length each index is counted by itself, beyond it in parts of [0, n)."""
+
 
 def tail(counts: ArrayLike, trials: ArrayLike, chance: ArrayLike) -> NDArray[np.float64]:
     """Twice the smaller exact tail of Binomial(trials, chance), per cell, at most 1."""
@@ -55,59 +58,157 @@ def table(trace: Trace) -> NDArray[np.int64]:
 def uniform_permutations(trace: Trace) -> Violation | None:
     """Each row is a permutation: every index equally likely at every place, every order likewise."""
     rows = table(trace)
-    n = size(trace)
-    if rows.shape[1] != n or rows.min() < 0 or rows.max() >= n:
-        require(False)
-    if n > 64:
-        return large_shuffle(rows[0])
+    require(rows.shape[1] == size(trace))
+    return uniform_blocks(rows, size(trace))
+
+
+def uniform_blocks(rows: NDArray[np.int64], n: int) -> Violation | None:
+    """The same for passes of any length: each block of `n` places is judged, the cut one too.
+
+    Blocks of one pass may depend on each other, so only passes count as trials.
+    """
+    require(rows.min() >= 0 and rows.max() < n)
+    for start in range(0, rows.shape[1], n):
+        block = rows[:, start : start + n]
+        found = _short_blocks(block, n) if n <= SHORT else _long_blocks(block, n)
+        if found is not None:
+            return found
+    return None
+
+
+def _short_blocks(block: NDArray[np.int64], n: int) -> Violation | None:
+    """Many short blocks: each index at each place, and up to n = 5 each order."""
+    return _places(block, n) or (_orders(block, n) if n <= 5 else None)
+
+
+def _places(rows: NDArray[np.int64], n: int) -> Violation | None:
+    """Every index equally likely at every place of a pass."""
     counts = np.stack([np.bincount(column, minlength=n) for column in rows.T])
     cell = first_unlikely(counts, len(rows), 1 / n)
-    if cell is not None:
-        place, index = cell
-        saw = (
-            f"index {index} comes {counts[cell]} times of {len(rows)} at place {place}; "
-            f"expected {len(rows) / n:.0f}"
-        )
-        return Violation("not-uniform", saw)
-    return _orders(rows, n) if n <= 5 else None
-
-
-def _orders(rows: NDArray[np.int64], n: int) -> Violation | None:
-    """Every permutation of n <= 5 equally likely."""
-    codes = rows @ (n ** np.arange(n))
-    seen, counts = np.unique(codes, return_counts=True)
-    every = math.factorial(n)
-    counts = np.concatenate([counts, np.zeros(max(0, every - len(seen)), dtype=counts.dtype)])
-    cell = first_unlikely(counts, len(rows), 1 / every)
     if cell is None:
         return None
-    saw = f"an order comes {counts[cell[0]]} times of {len(rows)}; expected {len(rows) / every:.0f}"
+    saw = f"index {cell[1]} comes {counts[cell]} times of {len(rows)} at place {cell[0]}"
+    return Violation("not-uniform", f"{saw}; expected {len(rows) / n:.0f}")
+
+
+def _orders(block: NDArray[np.int64], n: int) -> Violation | None:
+    """Every order of n <= 5 indices (or of some of them) equally likely."""
+    codes = block @ (n ** np.arange(block.shape[1]))
+    seen, counts = np.unique(codes, return_counts=True)
+    every = math.perm(n, block.shape[1])
+    counts = np.concatenate([counts, np.zeros(max(0, every - len(seen)), dtype=counts.dtype)])
+    cell = first_unlikely(counts, len(block), 1 / every)
+    if cell is None:
+        return None
+    saw = f"an order comes {counts[cell[0]]} times of {len(block)}; expected {len(block) / every:.0f}"
     return Violation("orders-not-uniform", saw)
 
 
-def large_shuffle(order: NDArray[np.int64], parts: int = 16) -> Violation | None:
-    """One long permutation: how many indices of each part of [0, n) lie in each part of the pass.
+def _long_blocks(block: NDArray[np.int64], n: int) -> Violation | None:
+    """Few long blocks, one by one."""
+    found = (large_shuffle(row, n=n) for row in block)
+    return next((violation for violation in found if violation is not None), None)
+
+
+def large_shuffle(order: NDArray[np.int64], parts: int = 16, n: int = 0) -> Violation | None:
+    """One long permutation, or its first places: how many indices of each part of [0, n) lie in
+    each part of the pass.
 
     Each count is hypergeometric. In addition the number of neighbours i, i+1 that stay neighbours:
     its k-th factorial moment is at most 1, so P(at least k) <= 1/k! (16! > 2e13).
     """
-    n = len(order)
-    edges = np.arange(parts + 1) * n // parts
-    widths = np.diff(edges)
-    where = np.searchsorted(edges, np.arange(n), side="right") - 1
-    what = np.searchsorted(edges, order, side="right") - 1
+    n = n or len(order)
+    widths, what = in_parts(order, n, parts)
+    lengths, where = in_parts(np.arange(len(order)), len(order), parts)
     counts = np.zeros((parts, parts), dtype=np.int64)
     np.add.at(counts, (where, what), 1)
-    draws, good = widths[:, None], widths[None, :]
+    draws, good = lengths[:, None], widths[None, :]
     below = hypergeom.cdf(counts, n, good, draws)
     above = hypergeom.sf(counts - 1, n, good, draws)
     chances = 2 * np.minimum(below, above)
     if chances.min() < ALPHA / chances.size:
         place, value = np.unravel_index(int(chances.argmin()), chances.shape)
         saw = f"{counts[place, value]} indices of part {value} lie in part {place} of the pass"
-        return Violation("shuffled-locally", f"{saw}, expected {n / parts**2:.0f} (n = {n})")
+        return Violation("shuffled-locally", f"{saw}, expected {len(order) / parts**2:.0f} (n = {n})")
     together = int((np.diff(order) == 1).sum())
     if together >= 16:
         saw = f"{together} pairs i, i+1 stay neighbours (expected 1): {shown(order)}"
         return Violation("shuffled-in-blocks", saw)
     return None
+
+
+def in_parts(
+    values: NDArray[np.int64], n: int, parts: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """[0, n) cut into `parts`: how wide each is, and in which of them each value lies."""
+    edges = np.arange(parts + 1) * n // parts
+    return np.diff(edges), np.searchsorted(edges, values, side="right") - 1
+
+
+def independent_draws(rows: NDArray[np.int64], n: int) -> Violation | None:
+    """Each item is an independent throw of a fair die with `n` faces."""
+    require(rows.min() >= 0 and rows.max() < n)
+    for judge in (_faces, _steps, _repeats):
+        found = judge(rows, n)
+        if found is not None:
+            return found
+    return None
+
+
+def _faces(rows: NDArray[np.int64], n: int) -> Violation | None:
+    """Each face (or each part of them) as often as its share, and at each place of many passes."""
+    parts = min(n, SHORT)
+    widths, what = in_parts(rows, n, parts)
+    counts = np.bincount(what.reshape(-1), minlength=parts)
+    cell = first_unlikely(counts, rows.size, widths / n)
+    if cell is not None:
+        of = f"index {cell[0]}" if parts == n else f"part {cell[0]} of {parts}"
+        saw = f"{of} comes {counts[cell]} times of {rows.size}; expected {rows.size / parts:.0f}"
+        return Violation("not-uniform", saw)
+    return _places(rows, n) if n <= SHORT and len(rows) >= 20 * n else None
+
+
+def _steps(rows: NDArray[np.int64], n: int) -> Violation | None:
+    """The steps from one draw to a later one, modulo n, are as uniform and independent."""
+    draws, parts = rows.reshape(-1), min(n, SHORT)
+    for lag in sorted({1, 2, 3, 32, n, rows.shape[1]}):
+        if lag >= len(draws):
+            continue
+        steps = (draws[lag:] - draws[:-lag]) % n
+        widths, what = in_parts(steps, n, parts)
+        counts = np.append(np.bincount(what, minlength=parts), (steps == 0).sum())
+        cell = first_unlikely(counts, len(steps), np.append(widths, 1) / n)
+        if cell is not None:
+            of = "no step" if cell[0] == parts else f"a step of part {cell[0]} of {parts}"
+            saw = f"from a draw to that {lag} later comes {of} {counts[cell]} times of {len(steps)}"
+            return Violation("draws-depend", saw)
+    return None
+
+
+def _repeats(rows: NDArray[np.int64], n: int) -> Violation | None:
+    """How many different faces come at all. One draw changes that by at most one: McDiarmid."""
+    count = rows.size
+    expected = n * -math.expm1(count * math.log1p(-1 / n)) if n > 1 else 1.0
+    seen = len(np.unique(rows))
+    if abs(seen - expected) < math.sqrt(count * math.log(2 / ALPHA) / 2):
+        return None
+    saw = f"{count} draws give {seen} different indices of n = {n}; expected {expected:.0f}"
+    return Violation("draws-depend", saw)
+
+
+def by_weight(draws: NDArray[np.int64], weights: NDArray[np.float64]) -> Violation | None:
+    """Each index (or each part of them) is drawn in proportion to its weight."""
+    n = len(weights)
+    require(len(draws) and draws.min() >= 0 and draws.max() < n)
+    parts = min(n, SHORT)
+    _, what = in_parts(draws, n, parts)
+    _, place = in_parts(np.arange(n), n, parts)
+    scaled = weights / weights.max()
+    chance = np.minimum(1.0, np.bincount(place, scaled, minlength=parts) / scaled.sum())
+    counts = np.bincount(what, minlength=parts)
+    cell = first_unlikely(counts, len(draws), chance)
+    if cell is None:
+        return None
+    of = f"index {cell[0]}" if parts == n else f"part {cell[0]} of {parts}"
+    saw = f"{of} comes {counts[cell]} times of {len(draws)}; expected {len(draws) * chance[cell]:.0f}"
+    return Violation("wrong-frequency", saw)

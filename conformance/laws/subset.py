@@ -1,1 +1,74 @@
-"""Laws."""
+"""Laws of `spec/subset.md`: the given indices, shuffled, and changed in nothing."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conformance.laws import Violation, law, require
+from conformance.laws.distributed import same_as_oracle
+from conformance.laws.draws import ENOUGH, ended, got, marked, seeded
+from conformance.laws.statistics import table, uniform_blocks
+from conformance.laws.views import rows, shown
+from conformance.recipes import Values
+from conformance.trace import Trace
+
+
+@law("subset.multiset")
+def multiset(trace: Trace) -> Violation | None:
+    given = np.sort(_given(trace))
+    for found in ended(trace):
+        if not np.array_equal(np.sort(found.values), given):
+            saw = f"rank {found.rank}: of {shown(given)} come {got(found)}"
+            anomaly = "lost-index" if np.isin(found.values, given).all() else "foreign-index"
+            foreign = marked(found, ~np.isin(found.values, given), "wrong")
+            return Violation(anomaly, saw, foreign, rows(found))
+    return None
+
+
+@law("subset.kinds")
+def kinds(trace: Trace) -> Violation | None:
+    indices = trace.case.argument("indices")
+    require(isinstance(indices, Values) and len(indices.items))
+    about = f"indices as {indices.kind}"
+    refused = trace.ranks[0].events[0].error
+    if refused is not None:
+        return Violation("kind-refused", f"{about}: raised {refused}", about=about)
+    for found in ended(trace):
+        foreign = [kind for kind in found.items.kinds if not _whole(kind)]
+        if foreign or found.items.unreadable:
+            what = ", ".join(found.items.unreadable) or ", ".join(foreign)
+            saw = f"{about}: rank {found.rank} yields {what}"
+            return Violation("not-a-whole-number", saw, events=rows(found), about=about)
+    return None
+
+
+def _whole(kind: str) -> bool:
+    return kind == "int" or kind.startswith(("numpy.int", "numpy.uint"))
+
+
+@law("subset.uniform")
+def uniform(trace: Trace) -> Violation | None:
+    given = _given(trace)
+    made = table(trace)
+    known = np.sort(given)
+    require(made.shape[1] == len(given) and (np.diff(known) > 0).all() and np.isin(made, given).all())
+    place = np.argsort(given)[np.searchsorted(known, made)]
+    return uniform_blocks(place, len(given))
+
+
+@law("subset.seeded")
+def same_seed(trace: Trace) -> Violation | None:
+    telling = len(np.unique(_given(trace))) >= ENOUGH
+    return seeded(trace, lambda found: telling and len(found.values) >= ENOUGH)
+
+
+@law("subset.sequence")
+def sequence(trace: Trace) -> Violation | None:
+    return same_as_oracle(trace)
+
+
+def _given(trace: Trace) -> NDArray[np.int64]:
+    indices = trace.case.argument("indices")
+    require(isinstance(indices, Values))
+    return np.array(indices.items, dtype=np.int64)

@@ -20,7 +20,7 @@ class Pass:
     """One pass over a sampler: what it yielded and under which circumstances it was opened.
 
     event: the event that ended it (the grid's row). build: how many constructions came before;
-    ordinal: how many passes of this construction. epoch: as last set, None if never. reseed: the
+    ordinal: how many passes of this construction were begun, by asking for an item, before. epoch: as last set, None if never. reseed: the
     last `Reseed`, if nothing was drawn since. n: the dataset's length then. alone: no other
     operation came between its first and last item. whole: it was read to its end.
     """
@@ -90,7 +90,7 @@ def _step(now: _Now, number: int, event: Event, rank: int, n: int) -> Iterator[P
     elif isinstance(did, op.Copy):
         now.copied = did.how
     elif isinstance(did, (op.Iterate, op.Open)):
-        now.ordinal += 1
+        now.ordinal += isinstance(did, op.Iterate)
         opened = Pass(
             rank, number, now.build, now.ordinal, now.epoch, now.reseed, now.n, now.overrides,
             Items(np.zeros(0, np.int64)), event.error, False, copied=now.copied,
@@ -98,7 +98,7 @@ def _step(now: _Now, number: int, event: Event, rank: int, n: int) -> Iterator[P
         if isinstance(did, op.Iterate):
             yield _ended(opened, event, number)
         else:
-            now.opened[did.name] = opened
+            now.opened[did.name] = replace(opened, ordinal=-1)
         now.reseed = None
     elif isinstance(did, (op.Take, op.Drain)) and did.name in now.opened:
         yield from _read(now, did, event, number)
@@ -109,6 +109,9 @@ def _read(now: _Now, did: op.Take | op.Drain, event: Event, number: int) -> Iter
     opened = now.opened[did.name]
     alone = len(now.opened) == 1
     opened = replace(opened, alone=opened.alone and alone)
+    if opened.ordinal < 0:
+        now.ordinal += 1
+        opened = replace(opened, ordinal=now.ordinal)
     if isinstance(did, op.Drain) or event.error is not None:
         yield _ended(opened, event, number)
         del now.opened[did.name]

@@ -1,1 +1,170 @@
-"""Laws."""
+"""Laws of `spec/weighted.md`: draws in proportion to weights."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conformance.laws import Violation, law, require
+from conformance.laws import sampler as protocol
+from conformance.laws.distributed import same_as_oracle
+from conformance.laws.draws import ENOUGH, doubled, ended, got, marked, seeded
+from conformance.laws.statistics import by_weight, table
+from conformance.laws.views import rows, shown, size
+from conformance.recipes import Sparse, Values
+from conformance.trace import Trace
+
+
+@law("weighted.count")
+def count(trace: Trace) -> Violation | None:
+    wanted = trace.case.argument("num_samples")
+    for found in ended(trace):
+        if len(found.items) != wanted:
+            saw = f"rank {found.rank}: {len(found.items)} items, not {wanted}: {got(found)}"
+            return Violation("wrong-count", saw, events=rows(found))
+        outside = (found.values < 0) | (found.values >= found.n)
+        if outside.any():
+            saw = f"rank {found.rank}: {got(found)} of {found.n} weights"
+            return Violation("out-of-range", saw, marked(found, outside, "out-of-range"), rows(found))
+    return None
+
+
+@law("weighted.zero")
+def zero(trace: Trace) -> Violation | None:
+    weights = _weights(trace)
+    excluded = np.flatnonzero(weights == 0)
+    require(len(excluded))
+    too_many = trace.case.argument("num_samples") > len(weights) - len(excluded)
+    about = "num_samples > non-zero weights" if too_many and _distinct(trace) else ""
+    require(not _refused(trace))
+    for found in ended(trace):
+        bad = np.isin(found.values, excluded)
+        if bad.any():
+            saw = f"rank {found.rank} yields {shown(found.values[bad])}, of weight 0"
+            return Violation("zero-drawn", saw, marked(found, bad, "wrong"), rows(found), about)
+    return None
+
+
+@law("weighted.distinct")
+def distinct(trace: Trace) -> Violation | None:
+    require(_distinct(trace))
+    for found in ended(trace):
+        twice = doubled(found.values)
+        if twice.any():
+            saw = f"rank {found.rank}, without replacement: {got(found)}"
+            return Violation("doubled-index", saw, marked(found, twice, "doubled"), rows(found))
+    return None
+
+
+@law("weighted.frequencies")
+def frequencies(trace: Trace) -> Violation | None:
+    require(not _distinct(trace))
+    made = table(trace)
+    places = [made[:, 0], made[:, -1]] if len(made) >= ENOUGH**2 else []
+    for draws in (made.reshape(-1), *places):
+        found = by_weight(draws, _weights(trace))
+        if found is not None:
+            return found
+    return None
+
+
+@law("weighted.first-draw")
+def first_draw(trace: Trace) -> Violation | None:
+    require(_distinct(trace))
+    return by_weight(table(trace)[:, 0], _weights(trace))
+
+
+@law("weighted.reject")
+def reject(trace: Trace) -> Violation | None:
+    """The last argument of the case is the invalid one."""
+    return protocol.reject(trace)
+
+
+@law("weighted.large")
+def large(trace: Trace) -> Violation | None:
+    weights = _sparse(trace)
+    for event in trace.ranks[0].events:
+        if event.error is not None:
+            did = event.operation or "the construction"
+            return Violation("limited", f"{weights.n:,} weights: {did} raised {event.error}")
+    beyond = [one for one in weights.ones if one >= _LIMIT]
+    for found in ended(trace):
+        foreign = ~np.isin(found.values, weights.ones)
+        if foreign.any():
+            saw = f"{shown(found.values[foreign])} have weight 0; only {weights.ones} have another"
+            return Violation("wrong-index", saw, marked(found, foreign, "wrong"), rows(found))
+        if len(found.values) >= 4 * ENOUGH and not np.isin(found.values, beyond).any():
+            saw = f"none of {beyond}, which are {len(beyond)} of {len(weights.ones)}: {got(found)}"
+            return Violation("never-beyond", saw, events=rows(found))
+    return None
+
+
+@law("weighted.large-honest")
+def large_honest(trace: Trace) -> Violation | None:
+    weights = _sparse(trace)
+    for event in trace.ranks[0].events[1:]:
+        if event.error is not None:
+            saw = f"{weights.n:,} weights were accepted, then {event.operation} raised {event.error}"
+            return Violation("fails-late", saw)
+    return None
+
+
+@law("weighted.scale")
+def scale(trace: Trace) -> Violation | None:
+    weights = trace.case.argument("weights")
+    require(isinstance(weights, Values))
+    about = f"weights like {weights.items[0]!r}, as {weights.kind}"
+    for event in trace.ranks[0].events:
+        if event.error is not None:
+            did = event.operation or "the construction"
+            return Violation("weights-refused", f"{about}: {did} raised {event.error}", about=about)
+    made = table(trace)
+    draws = made[:, 0] if _distinct(trace) else made.reshape(-1)
+    found = by_weight(draws, _weights(trace))
+    return found and replace(found, saw=f"{about}: {found.saw}", about=about)
+
+
+@law("weighted.seeded")
+def same_seed(trace: Trace) -> Violation | None:
+    weights = _weights(trace)
+    heavy = weights[weights * 4 > weights.max()]
+    telling = len(heavy) >= ENOUGH and len(heavy) * 2 > len(weights)
+    return seeded(trace, lambda found: telling and len(found.values) >= ENOUGH)
+
+
+@law("weighted.sequence")
+def sequence(trace: Trace) -> Violation | None:
+    return same_as_oracle(trace)
+
+
+_LIMIT = 1 << 24
+"""As many categories as torch.multinomial takes."""
+
+
+def _weights(trace: Trace) -> NDArray[np.float64]:
+    """The weights of the case, rounded as their dtype does."""
+    weights = trace.case.argument("weights")
+    if isinstance(weights, Sparse):
+        made = np.zeros(weights.n)
+        made[list(weights.ones)] = 1.0
+        return made
+    require(isinstance(weights, Values))
+    single = weights.kind.endswith("float32")
+    return np.array(weights.items, dtype=np.float32 if single else np.float64).astype(np.float64)
+
+
+def _sparse(trace: Trace) -> Sparse:
+    weights = trace.case.argument("weights")
+    require(isinstance(weights, Sparse) and trace.done and size(trace) > _LIMIT)
+    assert isinstance(weights, Sparse)
+    return weights
+
+
+def _distinct(trace: Trace) -> bool:
+    return trace.case.argument("replacement", True) is False
+
+
+def _refused(trace: Trace) -> bool:
+    return trace.ranks[0].events[0].error is not None

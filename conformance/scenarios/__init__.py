@@ -27,8 +27,8 @@ class Effort:
 EFFORTS = {
     effort.name: effort
     for effort in (
-        Effort("quick", 12, 7, 4, 0.5, 5.0),
-        Effort("ci", 40, 13, 8, 1.0, 20.0),
+        Effort("quick", 25, 7, 4, 0.5, 5.0),
+        Effort("ci", 100, 13, 8, 1.0, 20.0),
         Effort("nightly", 600, 24, 12, 4.0, 300.0),
     )
 }
@@ -55,8 +55,10 @@ class Setting:
 @dataclass(frozen=True)
 class Scenario:
     """A source of cases. small: all of them, smallest first, in the simulated world, or a fixed few.
-    drawn: a strategy over larger ones, in real groups. Either may be missing or empty."""
+    drawn: a strategy over larger ones, in real groups. Either may be missing or empty.
+    share: the share of the effort's drawn cases that is enough here."""
 
     name: str
     small: Callable[[Setting], Iterable[Case]] | None = None
     drawn: Callable[[Setting], st.SearchStrategy[Case] | None] | None = None
+    share: float = 1.0

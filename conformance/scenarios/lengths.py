@@ -17,7 +17,7 @@ def lengths(least: int = 0, most: int = LARGEST, around: int = 1) -> st.SearchSt
     huge = [n for n in (65_537, 131_071, 1 << 17, LARGEST - 1, LARGEST) if least <= n <= most]
     primes = [n for n in PRIMES if least <= n <= most]
     usual = [st.integers(least, max(least, min(40, most))), near, powers, st.sampled_from(primes)]
-    mixed = st.one_of(*usual * 3, st.sampled_from(huge)) if huge else st.one_of(*usual)
+    mixed = st.one_of(*usual * 10, st.sampled_from(huge)) if huge else st.one_of(*usual)
     return mixed.filter(lambda n: n <= most)
 
 

@@ -11,6 +11,7 @@ Measured (2 cores): starting the first pool takes as long as importing torch, ea
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import os
 import pickle
@@ -24,7 +25,7 @@ from typing import Any
 
 import psutil
 
-from conformance.candidate import Source
+from conformance.candidate import CandidateError, Source
 from conformance.case import Case
 from conformance.trace import Event, RankTrace
 from conformance.worlds.forkserver import Process
@@ -44,6 +45,8 @@ class Pool:
 
     def __init__(self, world_size: int, backend: str) -> None:
         self.world_size, self.backend, self.broken = world_size, backend, False
+        self.ticket, self.pending = 0, collections.deque[int]()
+        self.answered: dict[int, list[bytes]] = {}
         self.folder = tempfile.TemporaryDirectory(prefix="conformance-")
         store = os.path.join(self.folder.name, "store")
         self.connections: list[Connection] = []
@@ -75,22 +78,34 @@ class Pool:
     def run(self, source: Source, cases: list[Case], bound_s: float) -> list[list[RankTrace]]:
         """Carry out cases; returns for each the traces of all ranks.
 
-        Where a rank does not come back, the list ends with the case that was under way (the cases
-        of a chunk are sent one at a time again by the caller) and the pool is broken.
+        Where a rank does not come back, the answer is one case long and the pool is broken; the
+        caller carries out the cases of a longer list one by one.
         """
-        self.send(source, cases)
-        return self.receive(cases, bound_s)
+        return self.receive(self.send(source, cases), bound_s)
 
-    def send(self, source: Source, cases: list[Case]) -> None:
+    def send(self, source: Source, cases: list[Case]) -> int:
+        """Hand over cases; returns the ticket with which their traces are received."""
+        self.ticket += 1
+        self.pending.append(self.ticket)
         self._send(pickle.dumps(("run", source, cases), protocol=5))
+        return self.ticket
 
-    def receive(self, cases: list[Case], bound_s: float) -> list[list[RankTrace]]:
-        answers = self._collect(bound_s)
-        if all(isinstance(answer, bytes) for answer in answers):
-            traces = self._joined([pickle.loads(answer) for answer in answers])
-            return self._in_step(traces)
-        self.kill()
-        return [[_lost(rank, answer) for rank, answer in enumerate(answers)]]
+    def receive(self, ticket: int, bound_s: float) -> list[list[RankTrace]]:
+        """The traces of a ticket; those of older ones are kept for whoever still wants them."""
+        while ticket not in self.answered:
+            answers = self._collect(bound_s)
+            if not all(isinstance(answer, bytes) for answer in answers):
+                self.kill()
+                return [[_lost(rank, answer) for rank, answer in enumerate(answers)]]
+            self.answered[self.pending.popleft()] = answers  # type: ignore[assignment]
+        answers = self.answered.pop(ticket)  # type: ignore[assignment]
+        return self._in_step(self._joined([pickle.loads(answer) for answer in answers]))  # type: ignore[arg-type]
+
+    def forget(self, ticket: int, bound_s: float) -> None:
+        """Nobody wants the traces of a ticket any more."""
+        if not self.broken:
+            with contextlib.suppress(CandidateError):
+                self.receive(ticket, bound_s)
 
     def _joined(self, answers: list[Any]) -> list[list[RankTrace]]:
         for answer in answers:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,15 @@ import torch
 
 from conformance.recipes import Data, Generator, Probe, Raw, Recipe, Role, Sparse, Values
 from conformance.worlds.probes import PROBES
+
+FIRST = {
+    "SequentialSampler": "data_source", "RandomSampler": "data_source", "BatchSampler": "sampler",
+    "SubsetRandomSampler": "indices", "WeightedRandomSampler": "weights",
+    "DistributedSampler": "dataset", "BalanceClassSampler": "labels",
+    "WeightedBalanceClassSampler": "labels", "DatasetFromSampler": "sampler",
+    "DistributedSamplerWrapper": "sampler",
+}  # fmt: skip
+"""The argument that each role takes first, and is given by position: its name is free."""
 
 RANKED = ("DistributedSampler", "DistributedSamplerWrapper")
 """The roles that take `num_replicas` and `rank`."""
@@ -47,8 +57,8 @@ class Realiser:
             values = {**values, "num_replicas": self.world_size, "rank": self.rank} | {
                 key: values[key] for key in ("num_replicas", "rank") if key in values
             }
-        first = [values.pop(key) for key in list(values)[:1]]
-        return self.roles[name](*first, **values)
+        first = values.pop(FIRST[name])
+        return self.roles[name](first, **values)
 
     def value(self, recipe: Any) -> Any:
         """The object for a recipe; anything else stands for itself."""
@@ -61,7 +71,7 @@ class Realiser:
         return self.datasets[-1]
 
     def _values(self, recipe: Values) -> Any:
-        made = _sequence(list(recipe.items), recipe.kind)
+        made = _sequence(recipe.items, recipe.kind)
         self.given.append(made)
         return made
 
@@ -103,12 +113,12 @@ class Realiser:
         return zlib.crc32(repr(shown).encode())
 
 
-def _sequence(items: list[Any], kind: str) -> Any:
+def _sequence(items: Sequence[Any], kind: str) -> Any:
     """`items` in the container that `kind` names."""
     if kind in ("list", "tuple"):
-        return items if kind == "list" else tuple(items)
+        return list(items) if kind == "list" else tuple(items)
     if kind == "range":
-        return range(len(items))
-    if kind == "ndarray":
-        return np.array(items)
+        return items if isinstance(items, range) else range(len(items))
+    if kind.startswith("ndarray"):
+        return np.array(items, dtype=kind.partition(".")[2] or None)
     return torch.tensor(items, dtype=None if kind == "tensor" else getattr(torch, kind))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from conformance.candidate import CandidateError, Description, Source
@@ -17,6 +18,15 @@ CHUNK = 24
 
 WARY_S = 2.0
 """The bound for further cases of a role that has once failed to answer."""
+
+
+@dataclass(frozen=True)
+class _Sent:
+    """A chunk of cases that is under way."""
+
+    pool: Pool
+    ticket: int
+    cases: list[Case]
 
 
 class Worlds:
@@ -52,28 +62,30 @@ class Worlds:
 
     def run_many(self, source: Source, cases: Iterable[Case]) -> Iterator[tuple[Case, Trace]]:
         """Carry out simulated cases in order, a chunk ahead of whoever judges them."""
-        waiting: list[Case] = []
-        for chunk in _chunks(cases, CHUNK):
-            pool = self._pool(1, "simulated")
-            bound_s = self._bound(source, chunk[0])
-            yielded = self._received(source, pool, waiting, bound_s) if waiting else []
-            if pool.broken:
-                pool = self._pool(1, "simulated")
-            pool.send(source, chunk)
-            yield from yielded
-            waiting = chunk
-        if waiting:
-            yield from self._received(source, self._pool(1, "simulated"), waiting, self.bound_s)
+        chunks = _chunks(cases, CHUNK)
+        sent = self._sent(source, next(chunks, []))
+        try:
+            while sent.cases and not self.given_up(source, sent.cases[0].role):
+                ready = self._received(source, sent)
+                sent = self._sent(source, next(chunks, []))
+                yield from ready
+        finally:
+            if sent.cases and not sent.pool.broken:
+                sent.pool.forget(sent.ticket, self.bound_s)
 
-    def _received(
-        self, source: Source, pool: Pool, cases: list[Case], bound_s: float
-    ) -> list[tuple[Case, Trace]]:
+    def _sent(self, source: Source, cases: list[Case]) -> _Sent:
+        pool = self._pool(1, "simulated")
+        return _Sent(pool, pool.send(source, cases) if cases else 0, cases)
+
+    def _received(self, source: Source, sent: _Sent) -> list[tuple[Case, Trace]]:
         """The traces of a chunk; if it broke the pool, its cases are carried out one by one."""
-        found = pool.receive(cases, bound_s)
-        if not pool.broken:
-            pairs = zip(cases, found, strict=True)
-            return [(case, self._trace(source, case, ranks)) for case, ranks in pairs]
-        self.losses[source, cases[0].role] += 1
+        cases = sent.cases
+        if not sent.pool.broken:
+            found = sent.pool.receive(sent.ticket, self._bound(source, cases[0]))
+            if not sent.pool.broken:
+                pairs = zip(cases, found, strict=True)
+                return [(case, self._trace(source, case, ranks)) for case, ranks in pairs]
+            self.losses[source, cases[0].role] += 1
         return [(case, self.run(source, case)) for case in self._until_lost(source, cases)]
 
     def _until_lost(self, source: Source, cases: list[Case]) -> Iterator[Case]:

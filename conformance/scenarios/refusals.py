@@ -1,0 +1,63 @@
+"""Invalid arguments, role by role. The last argument of each case is the invalid one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from conformance.case import Case
+from conformance.recipes import Data, Probe, Values
+from conformance.scenarios import Scenario, Setting
+
+NO_COUNT = (0, -1, 2.0, "2", None, True)
+"""What is no number of items."""
+
+
+def _distributed(first: str, given: Any) -> Iterator[dict[str, Any]]:
+    for width in (0, -1, 2.0, "2"):
+        yield {first: given, "rank": 0, "num_replicas": width}
+    for rank in (2, -1, 0.0, "0"):
+        yield {first: given, "num_replicas": 2, "rank": rank}
+
+
+def refused(role: str) -> Iterator[dict[str, Any]]:
+    """Argument lists that must be refused at construction."""
+    if role == "RandomSampler":
+        for count in (0, -1, 2.0, "2", True):
+            yield {"data_source": Data(5), "num_samples": count}
+    elif role == "WeightedRandomSampler":
+        for count in NO_COUNT:
+            yield {"weights": Values((1.0, 2.0)), "num_samples": count}
+    elif role == "BatchSampler":
+        for size in NO_COUNT:
+            yield {"sampler": Probe("Counting", 5), "drop_last": False, "batch_size": size}
+    elif role == "DistributedSampler":
+        yield from _distributed("dataset", Data(5))
+    elif role == "DistributedSamplerWrapper":
+        yield from _distributed("sampler", Probe("Descending", 5))
+    else:
+        yield from _balanced(role)
+
+
+def _balanced(role: str) -> Iterator[dict[str, Any]]:
+    labels = Values((0, 1, 1, 0, 1))
+    if role == "BalanceClassSampler":
+        for mode in ("sideways", 0, -1, 1.5, None):
+            yield {"labels": labels, "mode": mode}
+        yield {"mode": "downsampling", "labels": Values(())}
+        return
+    weight = Values((1.0, 2.0))
+    for length in (0, -1, 2.5, "4", None):
+        yield {"labels": labels, "weight": weight, "length": length}
+    for wrong in ((1.0,), (1.0, 2.0, 3.0), (1.0, -1.0), (1.0, float("nan")), (0.0, 0.0), ()):
+        yield {"labels": labels, "length": 4, "weight": Values(wrong)}
+    yield {"weight": Values(()), "length": 4, "labels": Values(())}
+
+
+def _refusals(setting: Setting) -> Iterator[Case]:
+    for arguments in refused(setting.role):
+        yield Case(setting.role, arguments, [], passed=False)
+
+
+REFUSALS = Scenario("refusals", _refusals)
+

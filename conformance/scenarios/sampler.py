@@ -1,0 +1,310 @@
+"""Cases of `spec/sampler.md`: each scenario is a plan for every role, over that role's arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from hypothesis import strategies as st
+
+from conformance.case import Case
+from conformance.operations import (
+    Arguments, Copy, Drain, Globals, Iterate, Len, Look, Open, Operation, Overwrite, Rebuild,
+    Reseed, Resize, SetEpoch, Surround, Take,
+)  # fmt: skip
+from conformance.recipes import Data, Probe, Raw, Role, Values
+from conformance.scenarios import Scenario, Setting
+from conformance.scenarios import subjects
+from conformance.scenarios.subjects import DRAWN, RANKED, SEEDED
+
+Plan = list[Operation]
+Made = dict[str, Any]
+
+
+def _widths(setting: Setting) -> tuple[int, ...]:
+    """World sizes of small cases: ranks matter to some roles only."""
+    return (1, 2, 3, 5) if setting.role in RANKED else (1,)
+
+
+def scenario(
+    name: str, plan: Callable[[Setting, Made], Plan | None], narrow: Any = None
+) -> Scenario:
+    """A plan for every role. `narrow` changes or drops (None) the arguments that it is for."""
+
+    def adapt(setting: Setting, made: Made) -> tuple[Made, Plan] | None:
+        chosen = narrow(setting, made) if narrow else made
+        steps = plan(setting, chosen) if chosen is not None else None
+        return None if steps is None else (chosen, steps)
+
+    def small(setting: Setting) -> Iterator[Case]:
+        for made in subjects.small(setting):
+            found = adapt(setting, made)
+            for width in _widths(setting) if found else ():
+                yield Case(setting.role, *found, width, ambient=setting.seed)  # type: ignore[misc]
+
+    def drawn(setting: Setting) -> st.SearchStrategy[Case] | None:
+        if not any(adapt(setting, made) for made in subjects.small(setting)):
+            return None
+        return _drawn(setting, adapt)
+
+    return Scenario(name, small, drawn, share=0.3)
+
+
+@st.composite
+def _drawn(draw: st.DrawFn, setting: Setting, adapt: Any) -> Case:
+    fit = subjects.drawn(setting).map(lambda made: adapt(setting, made)).filter(bool)
+    arguments, plan = draw(fit)
+    return Case(
+        setting.role, arguments, plan, draw(st.sampled_from(setting.world_sizes)), world="group",
+        passed=draw(st.booleans()), ambient=draw(st.integers(0, 99)),
+    )  # fmt: skip
+
+
+# Which arguments a plan is for.
+
+
+def _private(setting: Setting, made: Made) -> Made | None:
+    """Randomness fixed by the arguments."""
+    made = subjects.with_generator(setting, made)
+    return made if subjects.is_private(setting, made) else None
+
+
+def _global(setting: Setting, made: Made) -> Made | None:
+    return subjects.without_generator(made) if setting.role in DRAWN else None
+
+
+def _moves(made: Made) -> bool:
+    """Whether an inner sampler draws from a generator, which each pass moves on."""
+    inner = made.get("sampler")
+    return isinstance(inner, Role) and "generator" in dict(inner.arguments)
+
+
+def _epochs(setting: Setting, made: Made) -> Made | None:
+    """Roles whose order follows set_epoch; a class-balanced one need not offer it."""
+    if setting.role not in SEEDED:
+        return None
+    if setting.role.endswith("ClassSampler") and not setting.has_epochs:
+        return None
+    return made
+
+
+def _steady(setting: Setting, made: Made) -> Made | None:
+    """Order a function of (arguments, seed, epoch): no generator that moves on."""
+    moving = _moves(made)
+    fixed = setting.role in (*SEEDED, "SequentialSampler", "BatchSampler")
+    return made if fixed and not moving and subjects.is_private(setting, made) else None
+
+
+# The plans.
+
+
+def _at(setting: Setting, epoch: int) -> Plan:
+    """set_epoch where the role has it by contract."""
+    return [SetEpoch(epoch)] if _epochs(setting, {}) is not None else []
+
+
+def _tour(setting: Setting, made: Made) -> Plan:
+    """What every training script does: len, epochs, passes, a pass broken off."""
+    if setting.role == "DatasetFromSampler":
+        return [Len(), Look(), Look()]
+    first = [*_at(setting, 0), Len(), Iterate(), Open("a"), Take("a", 2)]
+    return [*first, Len(), Iterate(), *_at(setting, 3), Len(), Iterate(), Drain("a")]
+
+
+def _twice(setting: Setting, between: Plan, after: Plan | None = None) -> Plan:
+    """Two constructions that must give the same passes; `between` happens in the second only."""
+    settled: Plan = [Reseed(5), *_at(setting, 1)]
+    passes: Plan = [Iterate(), Iterate()]
+    second = [*settled, *between, *(after if after is not None else passes)]
+    return [*settled, *passes, Rebuild(), *second]
+
+
+def _len_between(setting: Setting, made: Made) -> Plan:
+    after: Plan = [Iterate(), Globals(), Len(), Globals(), Iterate()]
+    return _twice(setting, [Globals(), Len(), Globals()], after)
+
+
+def _idle_between(setting: Setting, made: Made) -> Plan:
+    return _twice(setting, [Globals(), Open("idle"), Globals()])
+
+
+def _restart(setting: Setting, made: Made) -> Plan:
+    plan: Plan = [Iterate(), Open("a"), Take("a"), Iterate(), Open("b"), Iterate(), Drain("a")]
+    return [*_at(setting, 1), *plan, Drain("b"), Iterate()]
+
+
+WOVEN: Plan = [
+    Open("a"), Open("b"), Take("a"), Take("b", 2), Take("a"), Take("b"), Drain("a"), Drain("b"),
+]  # fmt: skip
+
+
+def _interleaved(setting: Setting, made: Made) -> Plan:
+    return [*_at(setting, 2), Iterate(), *WOVEN, Iterate()]
+
+
+def _interleaved_draws(setting: Setting, made: Made) -> Plan | None:
+    return _twice(setting, [], WOVEN) if setting.role in DRAWN else None
+
+
+def _arguments_kept(setting: Setting, made: Made) -> Plan | None:
+    held = any(isinstance(value, Values) for value in made.values())
+    return [Arguments(), *_at(setting, 1), Iterate(), Iterate(), Arguments()] if held else None
+
+
+def _listed(setting: Setting, made: Made) -> Made | None:
+    """Around a wrapper or batch sampler, a plain list stands for the inner sampler."""
+    if setting.role in ("DistributedSamplerWrapper", "BatchSampler"):
+        return {**made, "sampler": Values((4, 2, 0, 3, 1))}
+    return made
+
+
+def _aliased(setting: Setting, made: Made) -> Plan | None:
+    roles = ("SubsetRandomSampler", "WeightedRandomSampler")
+    copied = setting.role in roles or setting.role.endswith("ClassSampler")
+    return _twice(setting, [Overwrite()]) if copied else None
+
+
+def _mutable(setting: Setting, made: Made) -> Made | None:
+    """Private randomness over sequences that their owner can and does change."""
+    kinds = {"tuple": "list", "list": "list"}
+    changed = {
+        name: Values(value.items, "float64" if name == "weights" else kinds.get(value.kind, value.kind))
+        if isinstance(value, Values) else value
+        for name, value in made.items()
+    }  # fmt: skip
+    differ = any(isinstance(v, Values) and len(set(v.items)) > 1 for v in changed.values())
+    return _private(setting, changed) if differ else None
+
+
+def _elsewhere(setting: Setting, made: Made) -> Plan:
+    """The same under other global states; nothing global may change on the way."""
+    whole: Plan = [*_at(setting, 1), Globals(), Iterate(), Globals(), Iterate()]
+    second: Plan = [Reseed(77), Globals(), Rebuild(), Globals(), *whole]
+    return [Reseed(3), Globals(), Rebuild(), Globals(), *whole, *second]
+
+
+def _manual(setting: Setting, made: Made) -> Plan:
+    """torch.manual_seed alone fixes a pass, whatever numpy and random do."""
+    pair: Plan = [Reseed(3, "torch"), Globals(), Iterate(), Globals()]
+    return [*pair, Reseed(8, "numpy"), Reseed(9, "random"), *pair, Reseed(4, "torch"), Iterate()]
+
+
+def _anywhere(setting: Setting, made: Made) -> Plan:
+    return [*_at(setting, 1), Iterate(), Rebuild(), Surround(), *_at(setting, 1), Iterate()]
+
+
+def _same_shard(setting: Setting, made: Made) -> Made | None:
+    """All ranks build one and the same shard."""
+    found = _private(setting, made)
+    if found is None or setting.role not in RANKED:
+        return found
+    return {**found, "num_replicas": 3, "rank": 1}
+
+
+def _resized(setting: Setting, made: Made) -> Plan | None:
+    n = next((v.n for v in made.values() if isinstance(v, Data)), None)
+    sized = setting.role in ("SequentialSampler", "RandomSampler", "DistributedSampler")
+    drawn_whole = "num_samples" not in made and not made.get("replacement")
+    if n is None or not sized or not drawn_whole or made.get("drop_last"):
+        return None
+    return [Iterate(), Resize(n + 3 if n % 2 else max(0, n - 2)), Len(), Iterate()]
+
+
+def _raising(setting: Setting, made: Made) -> Made | None:
+    if "sampler" not in made or not isinstance(made["sampler"], Probe):
+        return None
+    count = made["sampler"].count
+    return {**made, "sampler": Probe("Raising", count, count // 2)} if count else None
+
+
+def _to_the_error(setting: Setting, made: Made) -> Plan:
+    return [Look()] if setting.role == "DatasetFromSampler" else [Iterate()]
+
+
+def _copied(how: str) -> Callable[[Setting, Made], Plan]:
+    def plan(setting: Setting, made: Made) -> Plan:
+        return _twice(setting, [Copy(how)], [Iterate(), Copy(how), Iterate()])
+
+    return plan
+
+
+def _revisited(setting: Setting, made: Made) -> Plan:
+    """Epochs out of order and again; one is set while an iterator is under way."""
+    visits: Plan = [step for e in (2, 0, 2, 5) for step in (SetEpoch(e), Iterate())]
+    middle: Plan = [Open("a"), Take("a"), SetEpoch(9), Drain("a"), SetEpoch(2), SetEpoch(2)]
+    return [*visits, *middle, Iterate(), Rebuild(), SetEpoch(7), SetEpoch(2), Iterate()]
+
+
+def _empty_small(setting: Setting) -> Iterator[Case]:
+    made: dict[str, list[Made]] = {
+        "SequentialSampler": [{"data_source": Data(0)}],
+        "RandomSampler": [{"data_source": Data(0)}],
+        "SubsetRandomSampler": [{"indices": Values(())}],
+        "BatchSampler": [
+            {"sampler": Probe("Counting", 0), "batch_size": 2, "drop_last": drop}
+            for drop in (False, True)
+        ],
+        "DistributedSampler": [
+            {"dataset": Data(0), "shuffle": s, "drop_last": d}
+            for s in (False, True)
+            for d in (False, True)
+        ],
+        "DistributedSamplerWrapper": [{"sampler": Probe("Counting", 0)}],
+    }
+    for arguments in made[setting.role]:
+        for width in _widths(setting):
+            yield Case(setting.role, arguments, [Len(), Iterate(), Iterate()], width)
+
+
+def _like_integers(setting: Setting) -> Iterator[Case]:
+    """numpy.int64 where a whole number is asked for, beside the same with int."""
+    made: dict[str, list[tuple[Made, str, int]]] = {
+        "RandomSampler": [(subjects.with_generator(setting, {"data_source": Data(5)}), "num_samples", 3)],
+        "WeightedRandomSampler": [
+            (subjects.with_generator(setting, {"weights": Values((1.0, 2.0))}), "num_samples", 3)
+        ],
+        "BatchSampler": [({"sampler": Probe("Counting", 5), "drop_last": False}, "batch_size", 2)],
+        "DistributedSampler": [
+            ({"dataset": Data(7)}, "seed", 3),
+            ({"dataset": Data(7), "rank": 0}, "num_replicas", 2),
+            ({"dataset": Data(7), "num_replicas": 2}, "rank", 1),
+        ],
+        "DistributedSamplerWrapper": [
+            ({"sampler": Probe("Descending", 7), "rank": 0}, "num_replicas", 2),
+            ({"sampler": Probe("Descending", 7), "num_replicas": 2}, "rank", 1),
+        ],
+    }
+    for arguments, name, value in made[setting.role]:
+        plan = [Iterate(), Rebuild(((name, value),)), Iterate()]
+        yield Case(setting.role, {**arguments, name: Raw(value)}, plan)
+
+
+def _epoch_types(setting: Setting) -> Iterator[Case]:
+    made = next((m for m in subjects.small(setting) if _epochs(setting, m)), None)
+    for epoch in ("1", None, 1.5):
+        if made is not None:
+            yield Case(setting.role, made, [SetEpoch(epoch), Iterate()])
+    if made is not None:
+        plan: Plan = [SetEpoch(Raw(3)), Iterate(), SetEpoch(1), Iterate(), SetEpoch(3), Iterate()]
+        yield Case(setting.role, made, plan)
+
+
+TOUR = scenario("tour", _tour)
+LEN_BETWEEN = scenario("len between", _len_between)
+IDLE = scenario("idle iterator", _idle_between)
+RESTART = scenario("restart", _restart)
+INTERLEAVED = scenario("interleaved", _interleaved, _steady)
+INTERLEAVED_DRAWS = scenario("interleaved draws", _interleaved_draws)
+ARGUMENTS = scenario("arguments kept", _arguments_kept, _listed)
+ALIASED = scenario("arguments overwritten", _aliased, _mutable)
+ELSEWHERE = scenario("other global states", _elsewhere, _private)
+MANUAL = scenario("manual seed", _manual, _global)
+ANYWHERE = scenario("another process", _anywhere, _same_shard)
+RESIZED = scenario("resized", _resized)
+RAISING = scenario("raising", _to_the_error, _raising)
+PICKLED = scenario("pickled", _copied("pickle"), _private)
+DEEPCOPIED = scenario("deepcopied", _copied("deepcopy"), _private)
+REVISITED = scenario("epochs revisited", _revisited, lambda s, m: _steady(s, m) if _epochs(s, m) else None)
+EMPTY = Scenario("empty", _empty_small)
+LIKE_INTEGERS = Scenario("integer-likes", _like_integers)
+EPOCH_TYPES = Scenario("epoch types", _epoch_types)

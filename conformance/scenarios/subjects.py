@@ -1,0 +1,245 @@
+"""Valid constructor arguments for each role: a few small ones, and a strategy for more."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from hypothesis import strategies as st
+
+from conformance.recipes import Data, Generator, Probe, Role, Values
+from conformance.scenarios import Setting
+from conformance.scenarios.lengths import lengths, seeds
+
+Arguments = dict[str, Any]
+
+MOST = 3000
+"""The protocol is the same at any length; the chapters of single roles go to 2^20."""
+
+SEEDED = (
+    "DistributedSampler", "BalanceClassSampler", "WeightedBalanceClassSampler",
+    "DistributedSamplerWrapper",
+)  # fmt: skip
+DRAWN = ("RandomSampler", "SubsetRandomSampler", "WeightedRandomSampler")
+RANKED = ("DistributedSampler", "DistributedSamplerWrapper")
+
+
+def small(setting: Setting) -> Iterator[Arguments]:
+    """A few arguments of each kind, smallest first."""
+    return iter([optional(setting, found) for found in SMALL[setting.role]()])
+
+
+def drawn(setting: Setting) -> st.SearchStrategy[Arguments]:
+    """Arguments as Hypothesis draws them."""
+    return DRAW[setting.role]().map(lambda found: optional(setting, found))
+
+
+def optional(setting: Setting, arguments: Arguments) -> Arguments:
+    """Without those optional arguments that torch's signature lacks and the role does not take."""
+    extra = {"WeightedBalanceClassSampler", "BalanceClassSampler", "DistributedSamplerWrapper"}
+    if setting.role not in extra:
+        return arguments
+    required = ("labels", "mode", "weight", "length", "sampler", "num_replicas", "rank")
+    return {k: v for k, v in arguments.items() if k in required or setting.accepts(k)}
+
+
+def is_private(setting: Setting, arguments: Arguments) -> bool:
+    """Whether the arguments fix all randomness: a generator or seed is given, or none is needed."""
+    if setting.role in DRAWN:
+        return arguments.get("generator") is not None
+    if setting.role.endswith("ClassSampler"):
+        return "seed" in arguments or setting.accepts("seed")
+    return True
+
+
+def with_generator(setting: Setting, arguments: Arguments, seed: int = 5) -> Arguments:
+    """The same arguments with a generator, where the role takes one."""
+    if setting.role in DRAWN:
+        return {**arguments, "generator": Generator(seed)}
+    return arguments
+
+
+def without_generator(arguments: Arguments) -> Arguments:
+    return {name: value for name, value in arguments.items() if name != "generator"}
+
+
+# Small ones.
+
+
+def _sequential() -> list[Arguments]:
+    return [{"data_source": Data(n)} for n in (0, 1, 2, 5, 13)]
+
+
+def _random() -> list[Arguments]:
+    sources: list[Arguments] = [{"data_source": Data(n)} for n in (1, 2, 5, 13)]
+    more = [
+        {"data_source": Data(5), "num_samples": 3}, {"data_source": Data(3), "num_samples": 7},
+        {"data_source": Data(4), "replacement": True},
+        {"data_source": Data(5), "replacement": True, "num_samples": 3},
+        {"data_source": Data(3), "replacement": True, "num_samples": 70},
+    ]  # fmt: skip
+    return sources + more
+
+
+def _subset() -> list[Arguments]:
+    return [
+        {"indices": Values(items, kind)}
+        for items in ((4,), (3, 1, 2), (7, 7, 0), (9, 8, 0, 1, 2, 30))
+        for kind in ("list", "tuple")
+    ]
+
+
+def _weighted() -> list[Arguments]:
+    weights = (Values((1.0,)), Values((1.0, 3.0)), Values((0.5, 0.0, 2.0, 1.0), "float64"))
+    made = [{"weights": w, "num_samples": k} for w in weights for k in (1, 5, 40)]
+    return [*made, {"weights": weights[2], "num_samples": 3, "replacement": False}]
+
+
+def _batch() -> list[Arguments]:
+    inners = (
+        Probe("Counting", 0), Probe("Counting", 1), Probe("Counting", 7),
+        Role("SequentialSampler", data_source=Data(6)),
+        Role("RandomSampler", data_source=Data(5), generator=Generator(5)),
+    )  # fmt: skip
+    return [
+        {"sampler": inner, "batch_size": size, "drop_last": drop}
+        for inner in inners
+        for size in (1, 3)
+        for drop in (False, True)
+    ]
+
+
+def _distributed() -> list[Arguments]:
+    made: list[Arguments] = [{"dataset": Data(n)} for n in (0, 1, 5, 8)]
+    for n in (1, 7):
+        made += [{"dataset": Data(n), "shuffle": s, "drop_last": d} for s in (False, True) for d in (False, True)]
+    return [*made, {"dataset": Data(9), "seed": 7}]
+
+
+LABELS = (
+    Values((0,)), Values((0, 1)), Values((0, 0, 0, 1)), Values((1, 0, 2, 0, 1, 0, 0, 2), "tensor"),
+    Values((2, 2, 2, 0, 1, 1, 1, 1, 2), "ndarray"),
+)  # fmt: skip
+
+
+def _balance() -> list[Arguments]:
+    modes = ("downsampling", "upsampling", 1, 5)
+    return [{"labels": labels, "mode": mode} for labels in LABELS for mode in modes]
+
+
+def _weighted_balance() -> list[Arguments]:
+    weights = {1: (1.0,), 2: (1.0, 3.0), 3: (0.2, 0.5, 0.3)}
+    return [
+        {"labels": labels, "weight": Values(weights[len(set(labels.items))]), "length": length}
+        for labels in LABELS
+        for length in (1, 7, 20)
+    ]
+
+
+def _wrapper() -> list[Arguments]:
+    inners = (
+        Probe("Descending", 1), Probe("Descending", 5), Probe("Descending", 8), Probe("Doubling", 9),
+        Role("RandomSampler", data_source=Data(7), generator=Generator(5)),
+        Role("SequentialSampler", data_source=Data(10)),
+    )  # fmt: skip
+    made: list[Arguments] = [{"sampler": inner} for inner in inners]
+    flags = ({"shuffle": False}, {"shuffle": True}, {"drop_last": True}, {"seed": 3})
+    return made + [{"sampler": inners[1], **flag} for flag in flags]
+
+
+def _view() -> list[Arguments]:
+    return [{"sampler": Probe("Descending", n)} for n in (0, 1, 5)]
+
+
+SMALL: dict[str, Callable[[], list[Arguments]]] = {
+    "SequentialSampler": _sequential, "RandomSampler": _random, "SubsetRandomSampler": _subset,
+    "WeightedRandomSampler": _weighted, "BatchSampler": _batch, "DistributedSampler": _distributed,
+    "BalanceClassSampler": _balance, "WeightedBalanceClassSampler": _weighted_balance,
+    "DistributedSamplerWrapper": _wrapper, "DatasetFromSampler": _view,
+}  # fmt: skip
+
+
+# Drawn ones.
+
+
+def _fixed(required: dict[str, Any], **maybe: Any) -> st.SearchStrategy[Arguments]:
+    return st.fixed_dictionaries(required, optional=maybe)
+
+
+def generators() -> st.SearchStrategy[Generator]:
+    """Caller's generators, all ranks' alike."""
+    return st.builds(Generator, seeds())
+
+
+def labels() -> st.SearchStrategy[Values]:
+    """Labels 0..K-1, each class with a member."""
+    drawn_labels = st.lists(st.integers(0, 4), min_size=1, max_size=60)
+    return st.builds(_dense, drawn_labels, st.sampled_from(["list", "tensor", "ndarray"]))
+
+
+def _dense(found: list[int], kind: str) -> Values:
+    known = {label: number for number, label in enumerate(sorted(set(found)))}
+    return Values(tuple(known[label] for label in found), kind)
+
+
+@st.composite
+def _drawn_weighted_balance(draw: st.DrawFn) -> Arguments:
+    given = draw(labels())
+    classes = len(set(given.items))
+    weight = draw(st.lists(st.integers(1, 9), min_size=classes, max_size=classes))
+    made: Arguments = {"labels": given, "weight": Values(tuple(map(float, weight)))}
+    made["length"] = draw(st.integers(1, 200))
+    return made | draw(_fixed({}, seed=seeds()))
+
+
+@st.composite
+def _drawn_weighted(draw: st.DrawFn) -> Arguments:
+    weights = draw(st.lists(st.integers(0, 9), min_size=1, max_size=40).filter(any))
+    positive = sum(weight > 0 for weight in weights)
+    replacement = draw(st.booleans())
+    count = draw(st.integers(1, 500 if replacement else positive))
+    made = {"weights": Values(tuple(map(float, weights))), "num_samples": count}
+    return made | {"replacement": replacement} | draw(_fixed({}, generator=generators()))
+
+
+def inners() -> st.SearchStrategy[Any]:
+    """Inner samplers whose order every rank knows."""
+    sizes = lengths(1, MOST)
+    return st.one_of(
+        st.builds(lambda n: Probe("Descending", n), sizes),
+        st.builds(lambda n: Role("SequentialSampler", data_source=Data(n)), sizes),
+        st.builds(
+            lambda n, s: Role("RandomSampler", data_source=Data(n), generator=Generator(s)),
+            sizes, st.integers(0, 99),
+        ),
+    )  # fmt: skip
+
+
+DRAW: dict[str, Callable[[], st.SearchStrategy[Arguments]]] = {
+    "SequentialSampler": lambda: _fixed({"data_source": st.builds(Data, lengths(0, MOST))}),
+    "RandomSampler": lambda: _fixed(
+        {"data_source": st.builds(Data, lengths(1, MOST))}, replacement=st.booleans(),
+        num_samples=st.integers(1, 300), generator=generators(),
+    ),
+    "SubsetRandomSampler": lambda: _fixed(
+        {"indices": st.builds(Values, st.lists(st.integers(0, 10**6), max_size=50).map(tuple))},
+        generator=generators(),
+    ),
+    "WeightedRandomSampler": _drawn_weighted,
+    "BatchSampler": lambda: _fixed(
+        {"sampler": inners(), "batch_size": st.integers(1, 70), "drop_last": st.booleans()}
+    ),
+    "DistributedSampler": lambda: _fixed(
+        {"dataset": st.builds(Data, lengths(0, MOST))}, shuffle=st.booleans(), seed=seeds(),
+        drop_last=st.booleans(),
+    ),
+    "BalanceClassSampler": lambda: _fixed(
+        {"labels": labels(), "mode": st.sampled_from(["downsampling", "upsampling", 1, 3, 50])},
+        seed=seeds(),
+    ),
+    "WeightedBalanceClassSampler": _drawn_weighted_balance,
+    "DistributedSamplerWrapper": lambda: _fixed(
+        {"sampler": inners()}, shuffle=st.booleans(), seed=seeds(), drop_last=st.booleans()
+    ),
+    "DatasetFromSampler": lambda: _fixed({"sampler": inners()}),
+}  # fmt: skip

@@ -1,0 +1,43 @@
+"""`spec/sampler.md`: the protocol, for every role, one rank or many."""
+
+from __future__ import annotations
+
+from conformance.plugin import Check
+from conformance.properties import prove
+from conformance.scenarios import sampler as cases
+from conformance.scenarios.refusals import REFUSALS
+
+
+@prove(
+    {
+        "sampler.works": (cases.TOUR,),
+        "sampler.returns": (cases.TOUR,),
+        "sampler.quiet": (cases.TOUR,),
+        "sampler.ends": (cases.TOUR,),
+        "sampler.length": (cases.TOUR,),
+        "sampler.length-silent": (cases.LEN_BETWEEN,),
+        "sampler.restart": (cases.RESTART,),
+        "sampler.interleave": (cases.INTERLEAVED,),
+        "sampler.interleave-generator": (cases.INTERLEAVED_DRAWS,),
+        "sampler.idle-iter": (cases.IDLE,),
+        "sampler.index": (cases.TOUR,),
+        "sampler.index-int": (cases.TOUR,),
+        "sampler.arguments": (cases.ARGUMENTS,),
+        "sampler.arguments-copied": (cases.ALIASED,),
+        "sampler.private-rng": (cases.ELSEWHERE,),
+        "sampler.global-rng": (cases.MANUAL,),
+        "sampler.same-everywhere": (cases.ANYWHERE,),
+        "sampler.reject": (REFUSALS,),
+        "sampler.reject-names": (REFUSALS,),
+        "sampler.integer-like": (cases.LIKE_INTEGERS,),
+        "sampler.empty": (cases.EMPTY,),
+        "sampler.resize": (cases.RESIZED,),
+        "sampler.error-through": (cases.RAISING,),
+        "sampler.copyable": (cases.PICKLED, cases.DEEPCOPIED),
+        "sampler.set-epoch": (cases.REVISITED,),
+        "sampler.epoch-type": (cases.EPOCH_TYPES,),
+    }
+)
+def test_sampler(check: Check) -> None:
+    """A sampler keeps the protocol, whatever it samples."""
+    check()

@@ -1,0 +1,160 @@
+"""Wrong wrappers and views: each class breaks a rule of `spec/wrapper.md`.
+
+`CAUGHT_BY` lists the clauses that must report the fault. A number such as B092 is a row of the
+corpus of reported bugs. The published wrapper, with several of these faults at once, is in
+`published_balanced.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from reference import DatasetFromSampler, DistributedSamplerWrapper
+
+
+class ShufflesByDefault(DistributedSamplerWrapper):
+    """Shuffles what is in order unless it is told not to (B094)."""
+
+    CAUGHT_BY = ("wrapper.order",)
+
+    def __init__(
+        self, sampler: Any, num_replicas: Any = None, rank: Any = None, shuffle: bool = True,
+        seed: int = 0, drop_last: bool = False,
+    ) -> None:  # fmt: skip
+        super().__init__(sampler, num_replicas, rank, True, seed, drop_last)
+
+
+class DropsRepeats(DistributedSamplerWrapper):
+    """Takes the inner pass for a set, so items that repeat are lost."""
+
+    CAUGHT_BY = ("wrapper.cover",)
+
+    def _draw(self) -> list[Any]:
+        return list({repr(item): item for item in super()._draw()}.values())
+
+
+class UnevenTail(DistributedSamplerWrapper):
+    """The ranks that come late in the last step have one item less (B033)."""
+
+    CAUGHT_BY = ("wrapper.equal-counts",)
+
+    def __iter__(self) -> Iterator[Any]:
+        sequence = list(self.sampler)
+        yield from sequence[self.rank :: self.num_replicas]
+
+
+class RefusesSmall(DistributedSamplerWrapper):
+    """Refuses an inner pass that is shorter than the number of ranks (B102)."""
+
+    CAUGHT_BY = ("wrapper.small",)
+
+    def _draw(self) -> list[Any]:
+        drawn = super()._draw()
+        if len(drawn) < self.num_replicas:
+            raise ValueError("sampler has too few items")
+        return drawn
+
+
+class StopsEpoch(DistributedSamplerWrapper):
+    """`set_epoch` stops at the wrapper (B093, B098, B104)."""
+
+    CAUGHT_BY = ("wrapper.set-epoch",)
+
+    def set_epoch(self, epoch: int) -> None:
+        self.epoch = epoch
+
+
+class RepeatsEpoch(DistributedSamplerWrapper):
+    """`set_epoch` is called again for each pass, behind the caller's back."""
+
+    CAUGHT_BY = ("wrapper.set-epoch",)
+
+    def set_epoch(self, epoch: int) -> None:
+        super().set_epoch(epoch)
+        super().set_epoch(epoch)
+
+
+class NeverAgrees(DistributedSamplerWrapper):
+    """Draws the inner pass from this rank's global generators and compares nothing (B095)."""
+
+    CAUGHT_BY = ("wrapper.agree",)
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._compare = False
+
+    def _draw(self) -> list[Any]:
+        return list(self.sampler)
+
+
+class KeepsFirstDraw(DistributedSamplerWrapper):
+    """The inner sampler is drawn once and for all (B092)."""
+
+    CAUGHT_BY = ("wrapper.fresh-draw",)
+
+    def _draw(self) -> list[Any]:
+        if not hasattr(self, "drawn"):
+            self.drawn = super()._draw()
+        return self.drawn
+
+
+class TrustsLength(DistributedSamplerWrapper):
+    """Reads as many items as the inner `len` promised, and stops there silently (B097)."""
+
+    CAUGHT_BY = ("wrapper.length-lie",)
+
+    def _draw(self) -> list[Any]:
+        items = list(self.sampler)
+        declared = len(self.sampler) if hasattr(self.sampler, "__len__") else len(items)
+        return [items[place] for place in range(declared)]
+
+
+class SpoilsInner(DistributedSamplerWrapper):
+    """Leaves its share in the wrapped sampler, whose own pass is then a part of itself (B045)."""
+
+    CAUGHT_BY = ("wrapper.inner-untouched",)
+
+    def __iter__(self) -> Iterator[Any]:
+        share = list(super().__iter__())
+        if hasattr(self.sampler, "count"):
+            self.sampler.count = len(share)
+        yield from share
+
+
+class OpensBatches(DistributedSamplerWrapper):
+    """Divides the indices of batches and not the batches."""
+
+    CAUGHT_BY = ("wrapper.batches",)
+
+    def __iter__(self) -> Iterator[Any]:
+        for item in super().__iter__():
+            yield item[self.rank :: self.num_replicas] if isinstance(item, list) else item
+
+
+class DividesTwice(DistributedSamplerWrapper):
+    """Divides a sampler that is divided already (B072)."""
+
+    CAUGHT_BY = ("wrapper.double",)
+
+    def __init__(self, sampler: Any, *args: Any, **options: Any) -> None:
+        super().__init__([], *args, **options)
+        self.sampler = sampler
+
+
+class EndlessView(DatasetFromSampler):
+    """An index beyond the end counts from the start again."""
+
+    CAUGHT_BY = ("wrapper.view",)
+
+    def __getitem__(self, index: int) -> Any:
+        return super().__getitem__(index % max(1, len(self)))
+
+
+class ViewOfManyPasses(DatasetFromSampler):
+    """Each access makes a pass of its own, and positions belong to different passes."""
+
+    CAUGHT_BY = ("wrapper.view",)
+
+    def __getitem__(self, index: int) -> Any:
+        return list(self.sampler)[index]

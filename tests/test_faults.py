@@ -1,0 +1,138 @@
+"""The fault zoo: every wrong implementation is caught by the clauses it names, no right one is."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import conformance
+from conformance.candidate import Source
+from conformance.examine import Examiner, Options, Property
+from conformance.scenarios import EFFORTS
+from conformance.verdict import VIOLATED, Verdict
+from conformance.worlds.worlds import Worlds
+
+ZOO = Path(__file__).parent / "faults"
+WORLD_SIZES = (1, 2, 3)
+BOUND_S = 10.0
+
+WRONG = ("shares", "passes", "wrappers", "liar")
+RIGHT = ("good", "good_blocks", "good_sentinel", "good_uneven", "good_repeat")
+
+THOROUGH = {("SixteenBits", "distributed.cover")}
+"""Faults that take more drawn cases than the quick effort has."""
+
+PUBLISHED = {
+    "wrapper.agree": "DistributedSamplerWrapper",
+    "balanced.distributed": "WeightedBalanceClassSampler",
+    "wrapper.set-epoch": "DistributedSamplerWrapper",
+    "balanced.seeded": "WeightedBalanceClassSampler",
+    "wrapper.small": "DistributedSamplerWrapper",
+    "balanced.labels": "WeightedBalanceClassSampler",
+    "wrapper.order": "DistributedSamplerWrapper",
+    "balanced.reject": "WeightedBalanceClassSampler",
+}
+"""The clauses that the published balanced samplers and their wrapper break, with a role each."""
+
+
+def classes(module: str) -> list[type]:
+    """The classes that a module of the zoo defines itself, in order."""
+    found = importlib.import_module(f"faults.{module}")
+    own = [kind for _, kind in inspect.getmembers(found, inspect.isclass)]
+    public = [k for k in own if k.__module__ == found.__name__ and not k.__name__.startswith("_")]
+    return sorted(public, key=lambda kind: inspect.getsourcelines(kind)[1])
+
+
+def faults() -> Iterator[Any]:
+    """A parameter for each wrong class and each clause that must catch it."""
+    for module in WRONG:
+        for kind in classes(module):
+            for number, clause in enumerate(kind.CAUGHT_BY):  # type: ignore[attr-defined]
+                anomaly = getattr(kind, "ANOMALY", "") if number == 0 else ""
+                yield pytest.param(
+                    module, kind.__name__, clause, anomaly, id=f"{kind.__name__}-{clause}"
+                )
+
+
+def properties() -> list[Property]:
+    """Every property of the suite."""
+    names = [found.name for found in pkgutil.iter_modules(conformance.__path__)]
+    modules = [
+        importlib.import_module(f"conformance.{name}")
+        for name in sorted(names)
+        if name.startswith("test_")
+    ]
+    tests = [function for module in modules for function in vars(module).values()]
+    return [prop for test in tests for prop in getattr(test, "properties", ())]
+
+
+class Bench:
+    """Examines classes of the zoo, all in the same worlds."""
+
+    def __init__(self) -> None:
+        self.worlds = Worlds("gloo", BOUND_S)
+        self.examiners = {
+            name: Examiner(self.worlds, Options(EFFORTS[name], WORLD_SIZES), [])
+            for name in ("quick", "ci")
+        }
+        self.properties = properties()
+
+    def verdicts(self, text: str, clause: str, on: str = "", effort: str = "quick") -> list[Verdict]:
+        """The verdicts on one clause, for the roles that the candidate provides."""
+        candidate = self.worlds.describe(Source(text))
+        return [
+            self.examiners[effort].examine(candidate, prop)
+            for prop in self.properties
+            if prop.clause.id == clause and prop.role in candidate.roles and on in ("", prop.role)
+        ]
+
+
+@pytest.fixture(scope="session")
+def bench() -> Iterator[Bench]:
+    """One set of worlds for the whole zoo."""
+    made = Bench()
+    yield made
+    made.worlds.close()
+
+
+def test_every_fault_says_what_is_wrong() -> None:
+    """Each wrong class has a docstring of its own and names a clause that must catch it."""
+    for module in WRONG:
+        for kind in classes(module):
+            assert kind.__doc__ and kind.__doc__ != kind.__mro__[1].__doc__, kind
+            assert kind.CAUGHT_BY, kind  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(("module", "name", "clause", "anomaly"), faults())
+def test_fault_is_caught(bench: Bench, module: str, name: str, clause: str, anomaly: str) -> None:
+    """A wrong implementation violates the clause it names, by the anomaly it names."""
+    effort = "ci" if (name, clause) in THOROUGH else "quick"
+
+    verdicts = bench.verdicts(f"{ZOO / module}.py:{name}", clause, effort=effort)
+
+    assert [verdict.outcome for verdict in verdicts] == [VIOLATED], [v.reason for v in verdicts]
+    assert anomaly in ("", verdicts[0].anomaly)
+
+
+@pytest.mark.parametrize(("clause", "role"), PUBLISHED.items())
+def test_published_fault_is_caught(bench: Bench, clause: str, role: str) -> None:
+    """The published balanced samplers and their wrapper violate each clause meant for them."""
+    verdicts = bench.verdicts(str(ZOO / "published_balanced.py"), clause, on=role)
+
+    assert [verdict.outcome for verdict in verdicts] == [VIOLATED], [v.reason for v in verdicts]
+
+
+@pytest.mark.parametrize("clause", sorted({prop.clause.id for prop in properties()}))
+@pytest.mark.parametrize("text", [f"{m}.py:{k.__name__}" for m in RIGHT for k in classes(m)])
+def test_right_is_not_accused(bench: Bench, text: str, clause: str) -> None:
+    """An unusual but right implementation violates no clause."""
+    verdicts = bench.verdicts(str(ZOO / text), clause)
+
+    accused = [verdict.document for verdict in verdicts if verdict.outcome == VIOLATED]
+    assert not accused, "\n\n".join(accused)
