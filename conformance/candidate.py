@@ -87,7 +87,13 @@ def load(source: Source) -> tuple[dict[str, Any], Description]:
     holder = _attribute(module, attribute, source.text) if attribute else module
     roles = _roles(holder, dict(source.names), source.text)
     policies = _policies({**declared.get("policies", {}), **dict(source.policies)}, source.text)
-    return roles, _describe(source, module, roles, policies)
+    return {**_stand_ins(), **roles}, _describe(source, module, roles, policies)
+
+
+def _stand_ins() -> dict[str, Any]:
+    """What a case nests where the candidate has no such role: torch's, else the reference's."""
+    modules = [importlib.import_module(name) for name in ("reference", "torch.utils.data")]
+    return {role: getattr(m, role) for m in modules for role in ROLES if hasattr(m, role)}
 
 
 def _import(name: str) -> ModuleType:

@@ -1,1 +1,295 @@
-"""Laws."""
+"""Laws of `spec/wrapper.md`: a distributed wrapper around any sampler, and the dataset view of one.
+
+What the inner sampler yields is known from the case: it is one of the suite's probes, or a role
+whose pass is a permutation.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conformance import operations as op
+from conformance.laws import Violation, law, require
+from conformance.laws.distributed import equal_counts
+from conformance.laws.sampler import interleave
+from conformance.laws.views import Pass, global_order, option, rounds, rows, shown, whole_passes
+from conformance.recipes import Probe, Role, Values
+from conformance.trace import Event, Items, Trace
+
+REFUSALS = ("ValueError", "RuntimeError", "TypeError")
+
+
+def inner_pass(inner: Any, epoch: Any = None, ordinal: int = 0) -> NDArray[np.int64]:
+    """What one pass of the inner sampler yields, up to its order for random ones."""
+    if isinstance(inner, Values):
+        return np.array(inner.items, dtype=np.int64)
+    if isinstance(inner, Role):
+        return np.arange(dict(inner.arguments)["data_source"].n)
+    places = np.arange(inner.count)
+    if inner.name == "Descending":
+        return places[::-1]
+    if inner.name == "Epoched":
+        return (inner.count - 1 - places + int(epoch or 0)) % max(1, inner.count)
+    if inner.name == "Turning":
+        return (places + ordinal) % max(1, inner.count)
+    return places // 2 if inner.name == "Doubling" else places
+
+
+def is_ordered(inner: Any) -> bool:
+    """Whether the order of the inner pass is known, not its multiset alone."""
+    if isinstance(inner, Role):
+        return inner.name == "SequentialSampler"
+    return isinstance(inner, Values) or not inner.name.endswith("Random")
+
+
+@law("wrapper.order")
+def order(trace: Trace) -> Violation | None:
+    inner = trace.case.argument("sampler")
+    require(is_ordered(inner) and trace.policies.get("divides") != "free")
+    judged = [made for made in rounds(trace) if not option(trace, made[0], "shuffle", False)]
+    require(judged)
+    for made in judged:
+        wanted = inner_pass(inner, made[0].epoch, made[0].ordinal)
+        kept = len(wanted) // len(made) * len(made) if _drops(trace, made) else len(wanted)
+        if not any(np.array_equal(got[:kept], wanted[:kept]) for got in _orders(trace, made)):
+            got = _orders(trace, made)[0]
+            saw = f"the inner sampler yields {shown(wanted)}, the ranks together {shown(got)}"
+            return Violation("inner-order-lost", saw, events=rows(*made))
+    return None
+
+
+def _orders(trace: Trace, made: list[Pass]) -> list[NDArray[np.int64]]:
+    """The global order under the declared division, or under either if none is declared."""
+    divides = trace.policies.get("divides")
+    return [global_order(made, how) for how in ([divides] if divides else ["interleaved", "contiguous"])]
+
+
+@law("wrapper.cover")
+def cover(trace: Trace) -> Violation | None:
+    inner = trace.case.argument("sampler")
+    for made in rounds(trace):
+        found = _shares(trace, made, inner_pass(inner, made[0].epoch, made[0].ordinal))
+        if found is not None:
+            return found
+    return None
+
+
+def _shares(trace: Trace, made: list[Pass], wanted: NDArray[np.int64]) -> Violation | None:
+    """The ranks together hold the inner multiset, padded or dropped as they should."""
+    values = np.concatenate([found.values for found in made])
+    pads, drops, width = trace.policies.get("pads"), _drops(trace, made), len(made)
+    if pads == "sentinel" and not drops:
+        values = values[values != trace.policies["sentinel"]]
+    total = len(wanted) // width * width if drops else width * math.ceil(len(wanted) / width)
+    if pads in ("none", "sentinel") and not drops:
+        total = len(wanted)
+    top = int(max(values.max(initial=0), wanted.max(initial=0))) + 1
+    if values.min(initial=0) < 0:
+        return Violation("foreign-index", f"{shown(values[values < 0])}", events=rows(*made))
+    have, need = np.bincount(values, minlength=top), np.bincount(wanted, minlength=top)
+    if not drops and (have < need).any():
+        lost = np.flatnonzero(have < need)
+        saw = f"of the inner pass no rank yields {shown(lost)} often enough"
+        return Violation("lost-index", saw, events=rows(*made))
+    if (have[need == 0] > 0).any() or (drops and (have > need).any()):
+        odd = np.flatnonzero((have > need) if drops else (need == 0) & (have > 0))
+        return Violation("doubled-index", f"too often: {shown(odd)}", events=rows(*made))
+    if len(values) != total:
+        saw = f"{len(values)} items in all, {len(wanted)} inner ones over {width} ranks need {total}"
+        return Violation("wrong-total", saw, events=rows(*made))
+    return None
+
+
+@law("wrapper.equal-counts")
+def wrapper_equal_counts(trace: Trace) -> Violation | None:
+    require(trace.policies.get("pads") != "none")
+    return equal_counts(trace)
+
+
+@law("wrapper.small")
+def small(trace: Trace) -> Violation | None:
+    require(trace.done)
+    inner = trace.case.argument("sampler")
+    for rank in trace:
+        for number, event in enumerate(rank.events):
+            if event.error is not None:
+                did = event.operation or "the construction"
+                saw = f"{inner.count} inner items: rank {rank.rank}: {did} raised {event.error}"
+                return Violation("small-crash", saw, events=((rank.rank, number),))
+    require(inner.count <= 2 * trace.case.world_size)
+    for made in rounds(trace):
+        found = _shares(trace, made, inner_pass(inner))
+        if found is not None:
+            return found
+    return None
+
+
+@law("wrapper.set-epoch")
+def set_epoch(trace: Trace) -> Violation | None:
+    require(trace.done)
+    inner = trace.case.argument("sampler")
+    require(isinstance(inner, Probe) and inner.name == "Epoched")
+    for rank in trace:
+        told, asked = _seen(rank.events, "epochs"), _asked(rank.events)
+        require(told is not None and asked)
+        if told != asked:
+            saw = f"rank {rank.rank}: set_epoch was called with {asked}, the inner sampler saw {told}"
+            return Violation("epoch-not-forwarded", saw)
+    return None
+
+
+def _asked(events: tuple[Event, ...]) -> list[Any]:
+    return [event.operation.epoch for event in events if isinstance(event.operation, op.SetEpoch)]
+
+
+def _seen(events: tuple[Event, ...], what: str) -> Any:
+    """What the probe saw by the last `Inspect`."""
+    found = [e.value for e in events if isinstance(e.operation, op.Inspect) and e.value]
+    return found[-1].get(what) if found else None
+
+
+@law("wrapper.agree")
+def agree(trace: Trace) -> Violation | None:
+    require(trace.done and len(trace.ranks) > 1)
+    refused = [_refusal(rank.events) for rank in trace]
+    if all(refused):
+        return None
+    if any(refused):
+        alone = refused.index(next(filter(None, refused)))
+        return Violation("ranks-disagree", f"only rank {alone} refused: {refused[alone]}")
+    inner = trace.case.argument("sampler")
+    for made in rounds(trace):
+        found = _shares(trace, made, inner_pass(inner))
+        if found is not None:
+            saw = f"the ranks shard different inner passes: {found.saw}"
+            return Violation("ranks-disagree", saw, events=rows(*made))
+    return None
+
+
+def _refusal(events: tuple[Event, ...]) -> str:
+    """The clear error with which a rank refused, if it did."""
+    found = [event.error for event in events if event.error and event.error.is_a(*REFUSALS)]
+    return str(found[0]) if found else ""
+
+
+@law("wrapper.fresh-draw")
+def fresh_draw(trace: Trace) -> Violation | None:
+    made = rounds(trace)
+    require(len(made) > 1)
+    first, second = global_order(made[0]), global_order(made[1])
+    if np.array_equal(first, second):
+        saw = f"the inner sampler turns by one each pass; the wrapper gave {shown(first)} twice"
+        return Violation("stale-draw", saw, events=rows(*made[0], *made[1]))
+    return None
+
+
+@law("wrapper.length-lie")
+def length_lie(trace: Trace) -> Violation | None:
+    require(trace.done)
+    inner = trace.case.argument("sampler")
+    errors = [[event.error for event in rank.events if event.error] for rank in trace]
+    about = f"len {inner.at}" if inner.name == "Lying" else "no len"
+    told = f"{about}, {inner.count} items"
+    for rank, found in enumerate(errors):
+        for error in found:
+            if not error.is_a(*REFUSALS):
+                return Violation("length-lie-crash", f"{told}: rank {rank} raised {error}")
+    if all(errors):
+        return None
+    if any(errors):
+        raised = [rank for rank, found in enumerate(errors) if found]
+        return Violation("ranks-disagree", f"{told}: only the ranks {raised} raised an error")
+    for made in rounds(trace):
+        short = _shares(trace, made, inner_pass(inner))
+        if short is not None:
+            return Violation("silent-truncation", f"{told}: {short.saw}", events=rows(*made))
+    return None
+
+
+@law("wrapper.inner-untouched")
+def inner_untouched(trace: Trace) -> Violation | None:
+    """The wrapper twice around one list: the list stays, and its pass is the same again."""
+    require(trace.done)
+    for rank in trace:
+        digests = [e.value for e in rank.events if isinstance(e.operation, op.Arguments)]
+        if len(set(digests)) > 1:
+            return Violation("inner-mutated", f"rank {rank.rank}: the inner sequence was changed")
+    if any(not found.alone for rank in trace for found in whole_passes(rank, trace)):
+        return interleave(trace)
+    require(any(isinstance(e.operation, op.Arguments) for rank in trace for e in rank.events))
+    return None
+
+
+@law("wrapper.batches")
+def batches(trace: Trace) -> Violation | None:
+    """Around a batch sampler: the batches of all ranks are the inner ones, each whole."""
+    inner = trace.case.argument("sampler")
+    require(isinstance(inner, Probe) and inner.name == "Pairs")
+    wanted = [tuple(_pair(place)) for place in range(inner.count)]
+    for made in rounds(trace):
+        got = [tuple(batch) for found in made for batch in _batches(found.items)]
+        if set(got) - set(wanted):
+            odd = next(batch for batch in got if batch not in wanted)
+            saw = f"{list(odd) if isinstance(odd, tuple) else odd} is no batch of the inner sampler"
+            return Violation("batch-broken", saw, events=rows(*made))
+        lost = [batch for batch in wanted if batch not in got]
+        if lost and not _drops(trace, made):
+            return Violation("batch-lost", f"no rank yields {list(lost[0])}", events=rows(*made))
+        if trace.policies.get("pads") != "none" and len({len(f.items) for f in made}) > 1:
+            counts = [len(found.items) for found in made]
+            return Violation("unequal-counts", f"batches per rank: {counts}", events=rows(*made))
+    return None
+
+
+def _pair(place: int) -> range:
+    start = 6 * (place // 3) + (0, 1, 3)[place % 3]
+    return range(start, start + place % 3 + 1)
+
+
+def _batches(items: Items) -> list[list[int]]:
+    """The batches, or the bare indices as batches of one that no inner sampler gave."""
+    return [[-1, value] for value in items.tolist()] if items.sizes is None else items.tolist()
+
+
+@law("wrapper.double")
+def double(trace: Trace) -> Violation | None:
+    require(trace.done)
+    for rank in trace:
+        error = rank.events[0].error
+        if error is None:
+            saw = f"rank {rank.rank}: a sampler that is distributed already was sharded again"
+            return Violation("sharded-twice", saw)
+        if not error.is_a(*REFUSALS):
+            return Violation("wrong-exception", f"rank {rank.rank}: {error}")
+    return None
+
+
+@law("wrapper.view")
+def view(trace: Trace) -> Violation | None:
+    require(trace.done)
+    judged = False
+    wanted = inner_pass(trace.case.argument("sampler"))
+    for rank in trace:
+        for number, event in enumerate(rank.events):
+            if event.error is not None:
+                saw = f"{event.operation or 'the construction'} raised {event.error}"
+                return Violation("view-crash", saw, events=((rank.rank, number),))
+            if isinstance(event.operation, op.Look):
+                judged = True
+                items, beyond = event.value
+                if not np.array_equal(items.values, wanted):
+                    saw = f"the sampler yields {shown(wanted)}, its view holds {shown(items.values)}"
+                    return Violation("view-differs", saw)
+                if beyond is None or not beyond.is_a("IndexError"):
+                    saw = f"view[len(view)] gives {beyond or 'an item'}, not IndexError"
+                    return Violation("view-unbounded", saw)
+    require(judged)
+    return None
+
+
+def _drops(trace: Trace, made: list[Pass]) -> bool:
+    return bool(option(trace, made[0], "drop_last", False))

@@ -441,6 +441,22 @@ class SortsInPlace(SubsetRandomSampler):
         super().__init__(indices, generator)
 
 
+class SortsAtPass(SubsetRandomSampler):
+    """Keeps the caller's list of indices and sorts it in each pass (B045)."""
+
+    CAUGHT_BY = ("sampler.arguments",)
+    ANOMALY = "arguments-mutated"
+
+    def __init__(self, indices: Any, generator: Any = None) -> None:
+        super().__init__(indices, generator)
+        self.theirs = indices
+
+    def __iter__(self) -> Iterator[int]:
+        if isinstance(self.theirs, list):
+            self.theirs.sort()
+        return super().__iter__()
+
+
 class KeepsTheirList(SubsetRandomSampler):
     """Keeps the caller's list, and sees what becomes of it."""
 

@@ -266,15 +266,15 @@ class PadsExtraStep(DistributedSampler):
         return (torch.arange(self._share(n)) * self.num_replicas + self.rank) % max(n, 1)
 
 
-class PadsInFront(DistributedSampler):
-    """All padding is read first, at the head of the sequence (B051, B107)."""
+class PadsBetween(DistributedSampler):
+    """Padding stands beside the item that it repeats, in the middle of the sequence (B051, B107)."""
 
     CAUGHT_BY = ("distributed.padding-last",)
     ANOMALY = "padding-inside"
 
     def _places(self, n: int) -> torch.Tensor:
-        spare = 0 if self.drop_last else self._share(n) * self.num_replicas - n
-        return (super()._places(n) - spare) % max(n, 1)
+        padded = torch.arange(self._share(n) * self.num_replicas) % max(n, 1)
+        return padded.sort().values[self.rank :: self.num_replicas]
 
 
 class PadsOnOneRank(DistributedSampler):

@@ -1,0 +1,141 @@
+"""Cases of `spec/balanced.md`."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+from hypothesis import strategies as st
+
+from conformance.case import Case
+from conformance.operations import (
+    Epochs, Iterate, Len, Operation, Passes, Rebuild, Reseed, SetEpoch,
+)  # fmt: skip
+from conformance.recipes import Role, Values
+from conformance.scenarios import Scenario, Setting, subjects
+from conformance.scenarios.refusals import refused
+
+Plan = list[Operation]
+MODES = ("downsampling", "upsampling", 1, 4)
+
+UNUSUAL = (
+    Values((3, 7, 3, 3, 7)), Values((-2, 5, -2, 100, 5, 5)), Values((1, 2, 2, 1)),
+    Values(("cat", "dog", "cat", "eel", "dog")), Values(("b", "a", "b"), "ndarray"),
+    Values((10, 20, 10), "tensor"), Values((5, 1, 5, 9), "ndarray"), Values((0.5, 2.5, 0.5)),
+)  # fmt: skip
+"""Labels that are not 0..K-1."""
+
+
+def _stated(role: str, labels: Values) -> Iterator[dict[str, Any]]:
+    """The other arguments for given labels."""
+    if role == "BalanceClassSampler":
+        for mode in MODES:
+            yield {"labels": labels, "mode": mode}
+        return
+    classes = len(set(labels.items))
+    ramp = tuple(float(place + 1) for place in range(classes))
+    for weight, length in itertools.product((ramp, ramp[::-1], (1.0,) * classes), (1, 6, 10)):
+        yield {"labels": labels, "weight": Values(weight), "length": length}
+    if classes > 1:
+        zero = (0.0, *ramp[1:])
+        yield {"labels": labels, "weight": Values(zero), "length": 5}
+
+
+def _plan(setting: Setting) -> Plan:
+    """Two epochs, or two passes where the role has no epochs."""
+    if setting.has_epochs:
+        return [SetEpoch(0), Len(), Iterate(), SetEpoch(1), Iterate()]
+    return [Len(), Iterate(), Iterate()]
+
+
+def _small(setting: Setting) -> Iterator[Case]:
+    every = [
+        Values(items) for size in range(1, 6)
+        for items in itertools.product(range(3), repeat=size) if set(items) == set(range(max(items) + 1))
+    ]  # fmt: skip
+    for labels in every[:: 1 if setting.effort.name == "nightly" else 3]:
+        for arguments in _stated(setting.role, labels):
+            yield Case(setting.role, arguments, _plan(setting), ambient=setting.seed)
+
+
+@st.composite
+def _drawn(draw: st.DrawFn, setting: Setting) -> Case:
+    arguments = draw(subjects.drawn(setting))
+    width = draw(st.sampled_from(setting.world_sizes))
+    plan, ambient = _plan(setting), draw(st.integers(0, 99))
+    return Case(setting.role, arguments, plan, width, world="group", ambient=ambient)
+
+
+def _unusual(setting: Setting) -> Iterator[Case]:
+    for labels in UNUSUAL:
+        for arguments in _stated(setting.role, labels):
+            yield Case(setting.role, arguments, [Iterate()], ambient=setting.seed)
+
+
+def _many(setting: Setting) -> Iterator[Case]:
+    """Many passes: by epochs where the role has them, else one after another."""
+    trials = int(3000 * setting.effort.trials)
+    labels = Values((0, 0, 0, 0, 0, 1, 1, 2, 2, 2))
+    many: Operation = Epochs(trials) if setting.has_epochs else Passes(trials)
+    if setting.role == "BalanceClassSampler":
+        for mode in ("downsampling", "upsampling", 3):
+            yield Case(setting.role, {"labels": labels, "mode": mode}, [many], ambient=setting.seed)
+        return
+    for weight, length in (((1.0, 1.0, 2.0), 8), ((3.0, 2.0, 1.0), 6)):
+        arguments = {"labels": labels, "weight": Values(weight), "length": length}
+        yield Case(setting.role, arguments, [many], ambient=setting.seed)
+
+
+def _refusals(setting: Setting) -> Iterator[Case]:
+    for arguments in refused(setting.role):
+        yield Case(setting.role, arguments, [], passed=False)
+
+
+def _again(setting: Setting) -> Iterator[Case]:
+    """Equal circumstances twice, under other states of numpy and random each time."""
+    labels = Values((0, 1) * 12)
+    takes_seed = setting.has_epochs and setting.accepts("seed")
+    steps: Plan = []
+    for number, epoch in enumerate((0, 1, 0, 2, 1)):
+        steps += [Reseed(20 + number, "numpy"), Reseed(40 + number, "random")]
+        if setting.has_epochs:
+            steps.append(SetEpoch(epoch))
+        if not takes_seed:
+            steps.append(Reseed(3 + epoch, "torch"))
+        steps.append(Iterate())
+    for arguments in itertools.islice(_stated(setting.role, labels), 3, None):
+        yield Case(setting.role, arguments, [*steps, Rebuild(), *steps], ambient=setting.seed)
+
+
+def _sharded(labels: Values, role: str) -> Iterator[dict[str, Any]]:
+    for arguments in _stated(role, labels):
+        yield {"sampler": Role(role, **arguments)}
+
+
+def _sharded_small(setting: Setting) -> Iterator[Case]:
+    labels = Values((0, 1, 1, 0, 2, 0, 0, 1, 2, 2, 0))
+    for arguments in _sharded(labels, setting.role):
+        for width in (2, 3):
+            yield _wrapped(arguments, [SetEpoch(1), Iterate()], width, "simulated", setting.seed)
+
+
+@st.composite
+def _sharded_drawn(draw: st.DrawFn, setting: Setting) -> Case:
+    inner = Role(setting.role, **draw(subjects.drawn(setting)))
+    width = draw(st.sampled_from(setting.world_sizes))
+    plan = [SetEpoch(draw(st.integers(0, 9))), Iterate(), Iterate()]
+    return _wrapped({"sampler": inner}, plan, width, "group", draw(st.integers(0, 99)))
+
+
+def _wrapped(arguments: dict[str, Any], plan: Plan, width: int, world: str, ambient: int) -> Case:
+    role = "DistributedSamplerWrapper"
+    return Case(role, arguments, plan, width, world, world == "simulated", ambient)
+
+
+COUNTED = Scenario("counted", _small, lambda s: _drawn(s))
+UNUSUAL_LABELS = Scenario("unusual labels", _unusual)
+MANY = Scenario("many balanced passes", _many)
+REFUSALS = Scenario("balanced refusals", _refusals)
+AGAIN = Scenario("balanced again", _again)
+SHARDED = Scenario("balanced and sharded", _sharded_small, lambda s: _sharded_drawn(s), share=0.5)

@@ -1,0 +1,189 @@
+"""Cases of `spec/wrapper.md`."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+from hypothesis import strategies as st
+
+from conformance.case import Case
+from conformance.operations import (
+    Arguments, Drain, Inspect, Iterate, Len, Look, Open, Operation, SetEpoch, Take,
+)  # fmt: skip
+from conformance.recipes import Data, Generator, Probe, Recipe, Role, Values
+from conformance.scenarios import Scenario, Setting
+from conformance.scenarios.lengths import lengths
+
+ROLE = "DistributedSamplerWrapper"
+Plan = list[Operation]
+
+GLOBAL_RANDOM = (
+    Probe("TorchRandom", 12), Probe("NumpyRandom", 12), Probe("PythonRandom", 12),
+    Role("RandomSampler", data_source=Data(12)),
+)  # fmt: skip
+
+
+def _flags(setting: Setting) -> list[dict[str, Any]]:
+    """The optional arguments that the wrapper takes, each alone and both."""
+    names = [name for name in ("shuffle", "drop_last") if setting.accepts(name)]
+    made: list[dict[str, Any]] = [{}]
+    for name in names:
+        made += [{name: False}, {name: True}]
+    return [*made, dict.fromkeys(names, True)] if len(names) == 2 else made
+
+
+def _case(inner: Recipe, plan: Plan, width: int, flags: dict[str, Any], ambient: int = 0) -> Case:
+    return Case(ROLE, {"sampler": inner, **flags}, plan, width, ambient=ambient)
+
+
+def _passes_small(setting: Setting) -> Iterator[Case]:
+    effort = setting.effort
+    sizes = itertools.product(range(effort.n_max + 1), range(1, effort.world_max + 1))
+    for count, width in sorted(sizes, key=lambda pair: (sum(pair), pair)):
+        for flags in _flags(setting):
+            yield _case(Probe("Descending", count), [Iterate()], width, flags)
+    for count, width in itertools.product((5, 8), (2, 3)):
+        yield _case(Probe("Doubling", count), [SetEpoch(0), Len(), Iterate()], width, {})
+        yield _case(Values(tuple(range(count, 0, -1))), [Iterate(), Iterate()], width, {})
+
+
+@st.composite
+def _passes_drawn(draw: st.DrawFn, setting: Setting) -> Case:
+    width = draw(st.sampled_from(setting.world_sizes))
+    count = draw(lengths(0, 70_000, around=width))
+    kinds = [
+        Probe("Descending", count), Probe("Doubling", count), Probe("Counting", count),
+        Role("SequentialSampler", data_source=Data(count)),
+        Role("RandomSampler", data_source=Data(max(1, count)), generator=Generator(draw(st.integers(0, 99)))),
+    ]  # fmt: skip
+    flags = draw(st.sampled_from(_flags(setting)))
+    epochs = draw(st.lists(st.integers(0, 9), max_size=2))
+    plan = [step for epoch in epochs for step in (SetEpoch(epoch), Iterate())] or [Iterate()]
+    return _in_group(draw, draw(st.sampled_from(kinds)), plan, width, flags)
+
+
+def _in_group(
+    draw: st.DrawFn, inner: Recipe, plan: Plan, width: int, flags: dict[str, Any]
+) -> Case:
+    return Case(
+        ROLE, {"sampler": inner, **flags}, plan, width, world="group",
+        passed=draw(st.booleans()), ambient=draw(st.integers(0, 99)),
+    )  # fmt: skip
+
+
+def _tiny(setting: Setting) -> Iterator[Case]:
+    for width in (1, 2, 3, 5):
+        for count in range(2 * width + 1):
+            yield _case(Probe("Counting", count), [Len(), Iterate(), Iterate()], width, {})
+
+
+def _told(numbers: tuple[int, ...]) -> Plan:
+    return [*(step for e in numbers for step in (SetEpoch(e), Iterate())), Inspect()]
+
+
+def _epochs_small(setting: Setting) -> Iterator[Case]:
+    for count, width in itertools.product((1, 5, 8), (1, 2, 3)):
+        yield _case(Probe("Epoched", count), _told((0,)), width, {})
+        yield _case(Probe("Epoched", count), _told((1, 3, 3, 0)), width, {})
+
+
+@st.composite
+def _epochs_drawn(draw: st.DrawFn, setting: Setting) -> Case:
+    width = draw(st.sampled_from(setting.world_sizes))
+    inner = Probe("Epoched", draw(st.integers(1, 200)))
+    told = tuple(draw(st.lists(st.integers(0, 50), min_size=1, max_size=5)))
+    return _in_group(draw, inner, _told(told), width, {})
+
+
+def _agree_small(setting: Setting) -> Iterator[Case]:
+    plans: list[Plan] = [[Iterate()], [SetEpoch(1), Iterate(), SetEpoch(2), Iterate()]]
+    for inner, plan, width in itertools.product(GLOBAL_RANDOM, plans, (2, 3)):
+        yield _case(inner, plan, width, {}, ambient=setting.seed)
+
+
+@st.composite
+def _agree_drawn(draw: st.DrawFn, setting: Setting) -> Case:
+    """Real ranks; where they meet through their group, also private generators that differ."""
+    width = draw(st.sampled_from([w for w in setting.world_sizes if w > 1]))
+    count = draw(st.integers(12, 300))
+    private = Role("RandomSampler", data_source=Data(count), generator=Generator(7, by_rank=True))
+    names = ("TorchRandom", "NumpyRandom", "PythonRandom")
+    kinds = [*(Probe(name, count) for name in names), Role("RandomSampler", data_source=Data(count))]
+    alone = draw(st.booleans())
+    inner = draw(st.sampled_from(kinds if alone else [*kinds, private]))
+    plan = [SetEpoch(draw(st.integers(0, 9))), Iterate(), Iterate()]
+    return Case(
+        ROLE, {"sampler": inner}, plan, width, world="group", passed=alone,
+        ambient=draw(st.integers(0, 99)),
+    )  # fmt: skip
+
+
+def _some_agree(setting: Setting) -> st.SearchStrategy[Case] | None:
+    return _agree_drawn(setting) if max(setting.world_sizes) > 1 else None
+
+
+def _unshuffled(setting: Setting) -> dict[str, Any]:
+    return {"shuffle": False} if setting.accepts("shuffle") else {}
+
+
+def _turning(setting: Setting) -> Iterator[Case]:
+    for count, width in itertools.product((4, 7, 12), (1, 2, 3)):
+        plan: Plan = [SetEpoch(0), Iterate(), SetEpoch(0), Iterate()]
+        yield _case(Probe("Turning", count), plan, width, _unshuffled(setting))
+
+
+def _lying(setting: Setting) -> Iterator[Case]:
+    for count, declared in ((6, 8), (6, 4), (0, 3), (3, 0), (7, 6), (7, 8)):
+        for width in (1, 2, 3):
+            yield _case(Probe("Lying", count, declared), [Iterate()], width, _unshuffled(setting))
+    for width in (1, 2, 3):
+        yield _case(Probe("Unsized", 7), [Iterate()], width, _unshuffled(setting))
+
+
+def _untouched(setting: Setting) -> Iterator[Case]:
+    inner = Values((4, 2, 0, 3, 1, 9, 7))
+    woven: Plan = [Open("a"), Open("b"), Take("a"), Take("b"), Drain("a"), Drain("b")]
+    for width in (1, 2, 3):
+        for flags in _flags(setting):
+            yield _case(inner, [Arguments(), Iterate(), Iterate(), Arguments()], width, flags)
+            yield _case(inner, [SetEpoch(1), Iterate(), *woven, Iterate()], width, flags)
+
+
+def _whole_batches(setting: Setting) -> Iterator[Case]:
+    for count, width in itertools.product((1, 2, 3, 6, 7), (1, 2, 3)):
+        yield _case(Probe("Pairs", count), [Iterate(), Iterate()], width, {})
+
+
+def _twice(setting: Setting) -> Iterator[Case]:
+    for rank in (0, 1):
+        inner = Role("DistributedSampler", dataset=Data(8), num_replicas=2, rank=rank)
+        yield _case(inner, [], 2, {})
+        batched = Role("BatchSampler", sampler=inner, batch_size=2, drop_last=False)
+        yield _case(batched, [], 2, {})
+
+
+def _views(setting: Setting) -> Iterator[Case]:
+    for count in (0, 1, 2, 7):
+        for kind in ("Descending", "Doubling"):
+            yield Case("DatasetFromSampler", {"sampler": Probe(kind, count)}, [Len(), Look(), Look()])
+
+
+@st.composite
+def _views_drawn(draw: st.DrawFn, setting: Setting) -> Case:
+    inner = Probe("Descending", draw(st.integers(0, 2000)))
+    width = draw(st.sampled_from(setting.world_sizes))
+    return Case("DatasetFromSampler", {"sampler": inner}, [Look(), Look()], width, world="group")
+
+
+PASSES = Scenario("wrapped passes", _passes_small, lambda s: _passes_drawn(s))
+TINY = Scenario("tiny inner passes", _tiny)
+EPOCHS = Scenario("wrapped epochs", _epochs_small, lambda s: _epochs_drawn(s), share=0.3)
+AGREE = Scenario("globally random inner", _agree_small, _some_agree)
+TURNING = Scenario("turning inner", _turning)
+LYING = Scenario("lying inner", _lying)
+UNTOUCHED = Scenario("inner list", _untouched)
+BATCHES = Scenario("inner batches", _whole_batches)
+TWICE = Scenario("inner already distributed", _twice)
+VIEWS = Scenario("views", _views, lambda s: _views_drawn(s), share=0.3)

@@ -1,0 +1,5 @@
+"""The import ends the process."""
+
+import os
+
+os._exit(7)

@@ -1,0 +1,4 @@
+"""The import never returns."""
+
+while True:
+    pass

@@ -1,0 +1,3 @@
+"""The import raises."""
+
+raise OSError("no data set here")

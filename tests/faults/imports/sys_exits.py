@@ -1,0 +1,5 @@
+"""The import calls sys.exit."""
+
+import sys
+
+sys.exit(7)

@@ -1,0 +1,119 @@
+"""Hostile candidates: each ends in a verdict, in bounded time, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+import pytest
+from faults.hostile import HOSTILE
+
+ZOO = Path(__file__).parent / "faults"
+RUN_S_MAX = 120
+MARKER = "CONFORMANCE_TEST_MARKER"
+CLAUSES = (
+    "sampler.works", "sampler.returns", "sampler.ends", "sampler.index", "sampler.quiet",
+    "distributed.equal-counts", "sequential.order",
+)  # fmt: skip
+VERDICT = re.compile(r"^([a-z]+\.[a-z-]+) +(?:MUST|SHOULD) +(?:\w+Sampler +)?([a-z]+(?: [a-z]+)?)")
+
+
+@dataclass
+class Run:
+    """What a run of the suite came to: exit code, output, and what it left behind."""
+
+    code: int
+    output: str
+    processes: list[str]
+    shared_memory: set[str]
+
+    @property
+    def violated(self) -> set[str]:
+        """The clauses that are told to be violated by the distributed sampler."""
+        found = re.findall(r"^([a-z]+\.[a-z-]+) \(MUST\) is violated by Dist", self.output, re.M)
+        return set(found)
+
+
+def marked(marker: str) -> list[str]:
+    """The living processes that have the marker in their environment."""
+    found = []
+    for process in psutil.process_iter():
+        try:
+            if process.environ().get(MARKER) == marker:
+                found.append(f"{process.pid} {process.status()} {process.cmdline()}")
+        except psutil.Error:
+            continue
+    return found
+
+
+def shared() -> set[str]:
+    """The names in shared memory."""
+    return set(os.listdir("/dev/shm"))
+
+
+@pytest.fixture
+def marker() -> Iterator[str]:
+    """A text that only the processes of this test carry; whoever carries it at the end dies."""
+    made = uuid.uuid4().hex
+    yield made
+    for line in marked(made):
+        psutil.Process(int(line.split()[0])).kill()
+
+
+def run(impl: str, marker: str, clauses: tuple[str, ...] = CLAUSES) -> Run:
+    """Run the suite on a candidate in a process of its own, as a user does."""
+    before = shared()
+    options = [word for clause in clauses for word in ("--clause", clause)]
+    done = subprocess.run(
+        [
+            sys.executable, "-m", "pytest", "--pyargs", "conformance", f"--impl={impl}", *options,
+            "--effort=quick", "--case-timeout=3", "--world-sizes=1,2", "--backend=gloo",
+            "-p", "no:cacheprovider",
+        ],
+        capture_output=True, text=True, timeout=RUN_S_MAX,
+        env={**os.environ, MARKER: marker},
+    )  # fmt: skip
+    return Run(done.returncode, done.stdout + done.stderr, marked(marker), shared() - before)
+
+
+@pytest.mark.parametrize("name", list(HOSTILE))
+def test_hostile_candidate_gets_a_verdict(name: str, marker: str) -> None:
+    """The run names a clause that the hostile sampler breaks, goes on, and leaves nothing."""
+    wanted = set(HOSTILE[name].CAUGHT_BY)
+
+    found = run(f"{ZOO / 'hostile.py'}:{name}_", marker)
+
+    assert found.code == (1 if wanted else 0), found.output
+    assert found.violated & wanted if wanted else not found.violated, found.output
+    assert re.search(r"^sequential\.order .* holds ", found.output, re.M), found.output
+    assert not found.processes
+    assert not found.shared_memory
+
+
+@pytest.mark.parametrize("name", ["hangs", "exits", "sys_exits", "raises"])
+def test_hostile_import_is_a_usage_error(name: str, marker: str) -> None:
+    """A module that cannot be imported ends the run with exit code 4 and one clear sentence."""
+    found = run(str(ZOO / "imports" / f"{name}.py"), marker)
+
+    assert found.code == pytest.ExitCode.USAGE_ERROR, found.output
+    told = [line for line in found.output.splitlines() if line.startswith("ERROR:")]
+    assert len(told) == 1 and "--impl" in told[0] and "import" in told[0], found.output
+    assert "Traceback" not in found.output
+    assert not found.processes
+    assert not found.shared_memory
+
+
+def test_import_may_print(marker: str) -> None:
+    """A module that prints 100 MiB while it is imported is examined all the same."""
+    found = run(str(ZOO / "imports" / "floods.py"), marker, ("sequential.order",))
+
+    assert found.code == 0, found.output
+    assert re.search(r"^sequential\.order .* holds ", found.output, re.M), found.output
+    assert len(found.output) < 1 << 20
