@@ -11,11 +11,12 @@ from typing import Any
 from conformance.candidate import ROLES, CandidateError
 from conformance.case import Case, parse
 from conformance.clauses import clauses
+from conformance.verdict import Verdict
 
 if sys.version_info >= (3, 11):
     import tomllib
 else:
-    import tomli as tomllib
+    import tomli as tomllib  # type: ignore[import-not-found, unused-ignore]
 
 SHIPPED = Path(__file__).parent / "baselines"
 FIELDS = {"clause", "role", "anomaly", "about", "case", "reason", "link"}
@@ -69,7 +70,15 @@ def _deviation(entry: dict[str, Any], where: str) -> Deviation:
         raise CandidateError(f"{where}: {error}") from error
 
 
-def write_baseline(path: Path, violations: Iterable[Any]) -> None:
+def deviation_of(verdict: Verdict) -> Deviation:
+    """The deviation that would explain a violated verdict."""
+    reason = "TODO: why is this accepted?"
+    return Deviation(
+        verdict.clause, verdict.role, verdict.anomaly, parse(verdict.case), reason, verdict.about
+    )
+
+
+def write_baseline(path: Path, violations: Iterable[Verdict]) -> None:
     """Write one entry for each violated verdict; the reasons are left for a person to say."""
     lines = ["# Known deviations. Say a reason for each; an entry that no longer occurs fails.\n"]
     for verdict in violations:

@@ -72,7 +72,7 @@ class Description:
         return parameter in parameters or "**" in parameters
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def load(source: Source) -> tuple[dict[str, Any], Description]:
     """Import a candidate; returns its role classes and its description.
 
@@ -148,7 +148,7 @@ def _role_of(holder: Any, names: dict[str, str], text: str) -> str:
     if not found:
         hint = f"say it with --role ROLE={holder.__name__}"
         raise CandidateError(f"--impl {text}: its role cannot be told from its name; {hint}")
-    return found[0]
+    return str(found[0])
 
 
 def _known() -> str:

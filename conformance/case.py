@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from conformance.operations import OPERATIONS, Operation
+from conformance.operations import OPERATIONS, Operation, Rebuild, Resize
 from conformance.recipes import RECIPES, Data, Generator, Probe, Raw, Role, Sparse, Values
 
 VOCABULARY: dict[str, Any] = {word.__name__: word for word in (*RECIPES, *OPERATIONS)}
@@ -78,7 +78,11 @@ class Case:
     @property
     def limit(self) -> int:
         """The number of items after which a pass counts as endless: far above any right one."""
-        return 1000 + 8 * (self.world_size + sum(_size(value) for _, value in self.arguments))
+        given = [value for _, value in self.arguments]
+        for step in self.plan:
+            given += [value for _, value in step.overrides] if isinstance(step, Rebuild) else []
+            given += [step.n] if isinstance(step, Resize) else []
+        return 1000 + 8 * (self.world_size + sum(_size(value) for value in given))
 
 
 def _size(value: Any) -> int:
@@ -130,6 +134,3 @@ def _value(node: ast.expr) -> Any:
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         return -_value(node.operand)
     return ast.literal_eval(node)
-
-
-

@@ -49,7 +49,7 @@ def spec_folder() -> Path:
     raise SpecError("spec/ is missing; reinstall the package")
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def clauses() -> dict[str, Clause]:
     """Every clause by its ID, in the order of the spec."""
     found: dict[str, Clause] = {}
@@ -62,16 +62,20 @@ def clauses() -> dict[str, Clause]:
 
 
 def _clause(chapter: str, name: str, body: str) -> Clause:
-    lines = [line for line in body.strip().splitlines()]
+    lines = list(body.strip().splitlines())
     fields = [field.strip() for field in lines[0].split("·")]
-    quote = " ".join(line[1:].strip() for line in lines if line.startswith(">") and line[1:2] != ">")
+    quote = " ".join(
+        line[1:].strip() for line in lines if line.startswith(">") and line[1:2] != ">"
+    )
     if len(fields) != 4 or not quote or not name.startswith(f"{chapter}."):
         raise SpecError(f"spec/{chapter}.md, {name}: 'LEVEL · PROFILE · ROLES · LAWS' and a quote")
     level, profile, roles, rows = fields
     kind, _, statistical = profile.partition(", ")
     known = [role.strip() for role in roles.split(",")]
     if level not in LEVELS or kind not in PROFILES or not set(known) <= set(ROLES):
-        raise SpecError(f"spec/{chapter}.md, {name}: unknown level, profile or role in {lines[0]!r}")
+        raise SpecError(
+            f"spec/{chapter}.md, {name}: unknown level, profile or role in {lines[0]!r}"
+        )
     why = re.search(r"\*\*Why\.\*\*\s*(.+?)(?:\n\n|\Z)", body, re.DOTALL)
     return Clause(
         id=name, level=level, profile=kind, statistical=statistical == "statistical",

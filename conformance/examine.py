@@ -13,29 +13,31 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import hypothesis
-from hypothesis import HealthCheck, Phase
-
 from conformance.baseline import Deviation
 from conformance.candidate import Description, Source
 from conformance.case import Case
 from conformance.clauses import Clause
+from conformance.drawing import SHRINK_S, Drawing, Found
 from conformance.laws import LAWS, Unmet, Violation, load_laws
 from conformance.laws.views import size
 from conformance.report.document import document
 from conformance.scenarios import Effort, Scenario, Setting
-from conformance.trace import Items, Trace
+from conformance.trace import Trace
 from conformance.verdict import (
-    DECLARED, HOLDS, NO_VERDICT, NOT_APPLICABLE, NOT_PROVIDED, STALE, VIOLATED, Exercise, Verdict,
+    DECLARED,
+    HOLDS,
+    NO_VERDICT,
+    NOT_APPLICABLE,
+    NOT_PROVIDED,
+    STALE,
+    VIOLATED,
+    Exercise,
+    Verdict,
 )  # fmt: skip
 from conformance.worlds.worlds import Worlds
 
 Key = tuple[Source, str, str]
 """Candidate, role and name of the scenario."""
-
-SHRINK_S = 10.0
-TRACE_ITEMS_MAX = 5_000_000
-"""Larger traces are carried out again rather than remembered."""
 
 CORE_ONLY = frozenset({"distributed.mix"})
 """Clauses that contradict the torch profile, which fixes the order."""
@@ -59,14 +61,6 @@ class Options:
     profile: str = "core"
     seed: int = 0
     simulated: bool = False
-
-
-class Found(Exception):
-    """Ends a search: a case, its trace and the violation."""
-
-    def __init__(self, case: Case, trace: Trace, violation: Violation) -> None:
-        super().__init__(violation.anomaly)
-        self.case, self.trace, self.violation = case, trace, violation
 
 
 class Examiner:
@@ -164,12 +158,16 @@ class Search:
         if not self.exercise.run:
             return self._said(NOT_APPLICABLE, "no case fits what the constructor takes")
         if not self.exercise.exercised:
-            why = "the role did not come back: see sampler.returns" if self.lost else (
-                f"none of {self.exercise.run} cases met the precondition"
+            why = (
+                "the role did not come back: see sampler.returns"
+                if self.lost
+                else (f"none of {self.exercise.run} cases met the precondition")
             )
             policy = self.candidate.policies
             if not self.lost and (self.prop.clause.id == "distributed.policy" or policy):
-                return self._said(NOT_APPLICABLE, "no policy declared" if not policy else f"policies {policy}")
+                return self._said(
+                    NOT_APPLICABLE, "no policy declared" if not policy else f"policies {policy}"
+                )
             return self._said(NO_VERDICT, why)
         return self._said(HOLDS)
 
@@ -194,21 +192,12 @@ class Search:
         known = self.examiner.drawn.get(key)
         if known is not None and not any(self._breaks(case, trace) for case, trace in known):
             return
-        draw = Drawing(self, self.options.effort)
         strategy = self.examiner.strategy(self.candidate, self.prop.role, scenario)
         if strategy is None:
             return
         seed = zlib.crc32(f"{self.options.seed} {scenario.name} {self.prop.role}".encode())
-        settings = hypothesis.settings(
-            max_examples=max(1, int(self.options.effort.examples * scenario.share)), deadline=None, database=None,
-            phases=(Phase.generate, Phase.shrink), suppress_health_check=list(HealthCheck),
-            print_blob=False, report_multiple_bugs=False,
-        )  # fmt: skip
-        with hypothesis.reporting.with_reporter(lambda _: None):  # type: ignore[attr-defined]
-            try:
-                hypothesis.seed(seed)(settings(hypothesis.given(strategy)(draw.one)))()
-            except Found:
-                pass
+        draw = Drawing(self, self.options.effort)
+        draw.run(strategy, max(1, int(self.options.effort.examples * scenario.share)), seed)
         if draw.best is not None:
             raise self._smaller(draw.best)
         self.examiner.drawn[key] = draw.traces
@@ -296,36 +285,3 @@ class Search:
             str(self.candidate.source), clause.id, clause.level, self.prop.role, outcome, reason,
             exercise=self.exercise,
         )  # fmt: skip
-
-
-class Drawing:
-    """One run of Hypothesis: remembers what it saw, so that shrinking is bounded and exact."""
-
-    def __init__(self, search: Search, effort: Effort) -> None:
-        self.search, self.effort = search, effort
-        self.seen: dict[Case, Found | None] = {}
-        self.traces: list[tuple[Case, Trace | None]] = []
-        self.best: Found | None = None
-        self.deadline = time.monotonic() + effort.seconds
-
-    def one(self, case: Case) -> None:
-        """Judge a drawn case; past the bound on time only what was seen before is answered."""
-        if case not in self.seen:
-            if time.monotonic() > self.deadline or self.search.given_up():
-                return
-            trace, violation = self.search.judged(case)
-            self.traces.append((case, trace if _items(trace) < TRACE_ITEMS_MAX else None))
-            self.seen[case] = Found(case, trace, violation) if violation else None
-        found = self.seen[case]
-        if found is not None:
-            if self.best is None:
-                bound_s = SHRINK_S if found.trace.done else 0.0
-                self.deadline = time.monotonic() + bound_s
-            self.best = found
-            raise found
-
-
-def _items(trace: Trace) -> int:
-    """How many items a trace holds."""
-    found = [event.value for rank in trace for event in rank.events]
-    return sum(len(value.values) for value in found if isinstance(value, Items))

@@ -44,16 +44,24 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="core: what any right sampler obeys; torch: also torch's order, bit for bit",
     )  # fmt: skip
     group.addoption("--conformance-seed", type=int, default=0, help="another seed, other cases")
-    group.addoption("--clause", action="append", default=[], help="only clauses like this: distributed.*")
+    group.addoption(
+        "--clause", action="append", default=[], help="only clauses like this: distributed.*"
+    )
     group.addoption("--on", action="append", default=[], metavar="ROLE", help="only this role")
     group.addoption("--case", default=None, help="replay one case, as a violation printed it")
-    group.addoption("--case-timeout", type=float, default=20.0, help="seconds a rank may take for a case")
+    group.addoption(
+        "--case-timeout", type=float, default=20.0, help="seconds a rank may take for a case"
+    )
     group.addoption(
         "--baseline", action="append", default=[],
         help="known deviations: a TOML file, or `torch`; may be repeated",
     )  # fmt: skip
-    group.addoption("--write-baseline", default=None, metavar="FILE", help="write what is violated now")
-    group.addoption("--strict-should", action="store_true", help="a violated SHOULD fails the run too")
+    group.addoption(
+        "--write-baseline", default=None, metavar="FILE", help="write what is violated now"
+    )
+    group.addoption(
+        "--strict-should", action="store_true", help="a violated SHOULD fails the run too"
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -141,7 +149,7 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     session = config.stash[SESSION]
     if verdicts:
         write_summary(terminalreporter, session.ordered(verdicts), session.facts())
-        session.finish(verdicts)
+        session.finish()
 
 
 def pytest_report_teststatus(report: Any, config: pytest.Config) -> Any:

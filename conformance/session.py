@@ -10,7 +10,7 @@ import hypothesis
 import pytest
 import torch
 
-from conformance.baseline import read_baseline, write_baseline
+from conformance.baseline import deviation_of, read_baseline, write_baseline
 from conformance.candidate import ROLES, CandidateError, Description, Source
 from conformance.case import Case, parse
 from conformance.clauses import clauses
@@ -21,10 +21,13 @@ from conformance.worlds.worlds import Worlds
 
 
 class TorchRandom:
-    """torch's global generator in the shape that Hypothesis manages."""
+    """torch's global generator in the shape that Hypothesis manages.
+
+    The CPU's alone: torch.manual_seed would remember a stack trace for every absent accelerator.
+    """
 
     def seed(self, seed: int) -> None:
-        torch.manual_seed(seed)
+        torch.default_generator.manual_seed(seed)
 
     def getstate(self) -> torch.Tensor:
         return torch.get_rng_state()
@@ -48,6 +51,7 @@ class Session:
         option = config.getoption
         self.config = config
         self.case = _case(option("--case"))
+        self.violated: list[Verdict] = []
         self.worlds = Worlds(option("--backend"), option("--case-timeout"))
         options = Options(
             EFFORTS[option("--effort")], _world_sizes(option("--world-sizes")),
@@ -71,7 +75,12 @@ class Session:
         candidate = self.candidates[impl]
         if self.case is not None:
             return self.examiner.replay(candidate, prop, self.case)
-        return self.examiner.examine(candidate, prop)
+        verdict = self.examiner.examine(candidate, prop)
+        while self.config.getoption("--write-baseline") and verdict.outcome == VIOLATED:
+            self.examiner.deviations.append(deviation_of(verdict))
+            self.violated.append(verdict)
+            verdict = self.examiner.examine(candidate, prop)
+        return verdict
 
     def conclude(self, verdict: Verdict) -> None:
         """Pass, skip, warn or fail the item: nothing that was not seen to hold is green."""
@@ -114,11 +123,11 @@ class Session:
             key=lambda v: (impls.index(v.candidate), place[v.clause], ROLES.index(v.role)),
         )
 
-    def finish(self, verdicts: list[Verdict]) -> None:
+    def finish(self) -> None:
+        """Write the baseline that was asked for: every distinct violation of this run."""
         path = self.config.getoption("--write-baseline")
         if path:
-            violated = [v for v in self.ordered(verdicts) if v.outcome == VIOLATED]
-            write_baseline(Path(path), violated)
+            write_baseline(Path(path), self.ordered(self.violated))
 
     def close(self) -> None:
         self.worlds.close()
@@ -157,5 +166,3 @@ def _known_patterns(patterns: list[str], roles: list[str]) -> None:
     for role in roles:
         if not matching(list(ROLES), role):
             raise CandidateError(f"--on {role}: no such role; the roles are {', '.join(ROLES)}")
-
-

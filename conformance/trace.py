@@ -90,7 +90,7 @@ class RankTrace:
 
 @dataclass(frozen=True)
 class Trace:
-    """The traces of all ranks of a case; `oracle` is the exact-sequence profile's second opinion."""
+    """The traces of all ranks of a case; `oracle` is what torch did for it (torch profile)."""
 
     case: Case
     ranks: tuple[RankTrace, ...]

@@ -83,7 +83,8 @@ def weights(name: str, values: Any) -> torch.Tensor:
     if not np.isfinite(given).all() or (given < 0).any() or not given.any():
         raise ValueError(f"{name} must be finite, none negative, and not all zero")
     scaled = np.ldexp(given, -math.frexp(given.max())[1])
-    return torch.from_numpy(np.where(given > 0, np.maximum(scaled, 2.0**-1000), 0.0))
+    np.maximum(scaled, 2.0**-1000, out=scaled, where=given > 0)
+    return torch.from_numpy(scaled)
 
 
 def _plain(value: Any) -> Any:

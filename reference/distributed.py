@@ -24,7 +24,7 @@ def share(n: int, num_replicas: int, drop_last: bool) -> int:
 def shard(order: torch.Tensor, num_replicas: int, rank: int, drop_last: bool) -> torch.Tensor:
     """What one rank reads of a global sequence of shape (n,): shape (share,)."""
     count = share(len(order), num_replicas, drop_last)
-    read = order[rank::num_replicas][:count]
+    read = order[rank : count * num_replicas : num_replicas]
     if len(read) == count:
         return read
     # Only the last place of a rank can lie beyond the end: the others are below n by definition.

@@ -51,13 +51,11 @@ class RandomSampler(Sampler[int]):
             draws = torch.randint(n, (count,), generator=generator, device="cpu")
             yield from python_ints(draws)
             return
-        starts = range(0, count, n)
+        # torch ends with a partial block even where it is empty, and the next pass shows it.
+        starts = range(0, count + 1, n)
         blocks = [torch.randperm(n, generator=generator, device="cpu") for _ in starts]
         for start, block in zip(starts, blocks, strict=True):
             yield from python_ints(block[: count - start])
-        if self.generator and count % n == 0:
-            # torch ends with a partial block even if it is empty, and the next pass shows it.
-            torch.randperm(n, generator=generator, device="cpu")
 
     def __len__(self) -> int:
         return self.num_samples

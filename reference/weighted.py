@@ -71,5 +71,5 @@ class WeightedRandomSampler(Sampler[int]):
         Spirakis, Weighted random sampling with a reservoir, 2006).
         """
         times = torch.empty_like(self.weights).exponential_(generator=self.generator)
-        # A time may be drawn as exactly 0, and then 0 / 0 would come first.
-        return (self.weights / times.clamp_(min=2.0**-1000)).topk(self.num_samples).indices
+        times.clamp_(min=2.0**-1000)  # exactly 0 may be drawn, and 0 / 0 would come first
+        return torch.div(self.weights, times, out=times).topk(self.num_samples).indices

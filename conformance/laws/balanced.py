@@ -62,11 +62,16 @@ def _miscount(trace: Trace, made: list[Pass], spare: int = 0) -> Violation | Non
     wanted = stated(trace)
     values = np.concatenate([found.values for found in made])
     if len(values) and (values.min() < 0 or values.max() >= len(wanted.classes)):
-        return Violation("out-of-range", f"{shown(values)} of n = {len(wanted.classes)}", events=rows(*made))
+        return Violation(
+            "out-of-range", f"{shown(values)} of n = {len(wanted.classes)}", events=rows(*made)
+        )
     have = np.bincount(wanted.classes[values], minlength=len(wanted.least))
     over = np.maximum(have - wanted.most, 0).sum()
     if (have < wanted.least).any() or over > spare or len(values) - wanted.total > spare:
-        ranges = [str(a) if a == b else f"{a}..{b}" for a, b in zip(wanted.least, wanted.most, strict=True)]
+        ranges = [
+            str(a) if a == b else f"{a}..{b}"
+            for a, b in zip(wanted.least, wanted.most, strict=True)
+        ]
         saw = f"items per class: {have.tolist()}, stated: [{', '.join(ranges)}]"
         return Violation("wrong-class-count", saw, events=rows(*made))
     if len(values) < wanted.total:
@@ -105,7 +110,7 @@ def distinct(trace: Trace) -> Violation | None:
 
 @law("balanced.reach")
 def reach(trace: Trace) -> Violation | None:
-    """Over many passes the members of a class come equally often: each is binomial at the widest."""
+    """Over many passes the members of a class come equally often (at the widest, binomially)."""
     passes, wanted = table(trace), stated(trace)
     require(passes.min() >= 0 and passes.max() < len(wanted.classes))
     require((wanted.least == wanted.most).all())
@@ -148,7 +153,9 @@ def labels(trace: Trace) -> Violation | None:
         for number, event in enumerate(rank.events):
             if event.error is not None:
                 did = event.operation or "the construction"
-                return Violation("labels-crash", f"{did} raised {event.error}", events=((rank.rank, number),))
+                return Violation(
+                    "labels-crash", f"{did} raised {event.error}", events=((rank.rank, number),)
+                )
     return counts(trace)
 
 
@@ -169,7 +176,9 @@ def seeded(trace: Trace) -> Violation | None:
             known = first.setdefault(key, found)
             judged |= known is not found
             if not known.same(found):
-                what = f"epoch {key[0]}" if key[0] is not None else f"torch.manual_seed({key[1][0]})"
+                what = (
+                    f"epoch {key[0]}" if key[0] is not None else f"torch.manual_seed({key[1][0]})"
+                )
                 saw = f"{what}: {shown(known.values)} and {shown(found.values)}"
                 return Violation("not-reproducible", saw, events=rows(known, found))
         orders = [found.values.tolist() for found in first.values() if len(set(found.values)) >= 16]
@@ -205,5 +214,7 @@ def distinct_together(trace: Trace, made: list[Pass], spare: int) -> Violation |
     again = int((np.maximum(times - 1, 0) * enough).sum())
     if again > spare:
         twice = np.flatnonzero((times > 1) & enough)
-        return Violation("ranks-disagree", f"over all ranks {shown(twice)} come twice", events=rows(*made))
+        return Violation(
+            "ranks-disagree", f"over all ranks {shown(twice)} come twice", events=rows(*made)
+        )
     return None

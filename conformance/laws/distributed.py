@@ -32,7 +32,9 @@ def equal_counts(trace: Trace) -> Violation | None:
 def _hint(trace: Trace, counts: list[int], n: int) -> str:
     """A candidate whose rule is uneven by design may say so."""
     even = max(counts) - min(counts) <= 1 and sum(counts) == n
-    return "; if that is meant, declare the policy pads='none'" if even and not trace.policies else ""
+    return (
+        "; if that is meant, declare the policy pads='none'" if even and not trace.policies else ""
+    )
 
 
 @law("distributed.cover")
@@ -77,9 +79,11 @@ def drop(trace: Trace) -> Violation | None:
         n, width = made[0].n, len(made)
         values = np.concatenate([found.values for found in made])
         if len(values) and np.bincount(values[values >= 0]).max(initial=0) > 1:
-            return Violation("cross-rank-overlap", "an index comes twice", _doubled(made), rows(*made))
+            return Violation(
+                "cross-rank-overlap", "an index comes twice", _doubled(made), rows(*made)
+            )
         if len(values) != n // width * width:
-            saw = f"{len(values)} items in all, n = {n} over {width} ranks leaves {n // width * width}"
+            saw = f"{len(values)} items in all, {n} over {width} ranks leave {n // width * width}"
             return Violation("wrong-total", saw, events=rows(*made))
     return None
 
@@ -142,7 +146,9 @@ def mix(trace: Trace) -> Violation | None:
     return _orders_differ(trace, "seed-epoch-added", ("sum",), "(seed, epoch)")
 
 
-def _orders_differ(trace: Trace, anomaly: str, same: tuple[str, ...], other: str) -> Violation | None:
+def _orders_differ(
+    trace: Trace, anomaly: str, same: tuple[str, ...], other: str
+) -> Violation | None:
     """Rounds that agree in `same` and differ otherwise must have different orders."""
     first: dict[Any, list[tuple[Any, list[Pass], NDArray[np.int64]]]] = {}
     judged = False
@@ -330,7 +336,8 @@ def same_as_oracle(trace: Trace) -> Violation | None:
                 continue
             judged = True
             if not known.same(found):
-                saw = f"rank {rank.rank}: torch gives {shown(known.values)}, here {shown(found.values)}"
+                wanted_, got = shown(known.values), shown(found.values)
+                saw = f"rank {rank.rank}: torch gives {wanted_}, here {got}"
                 return Violation("not-torch-order", saw, events=rows(found))
     require(judged)
     return None

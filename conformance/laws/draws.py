@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from conformance import operations as op
 from conformance.laws import Mark, Violation, require
 from conformance.laws.views import Pass, option, passes, rows, shown
 from conformance.recipes import Generator
@@ -16,12 +17,29 @@ from conformance.trace import Trace
 ENOUGH = 16
 """From so many places on two equal shuffles are no accident: 1/16! is below 5e-14."""
 
+PASS = (type(None), op.Rebuild, op.Iterate, op.Passes, op.Drain)
+"""The operations that make a sampler or read a whole pass."""
+
 
 def ended(trace: Trace) -> list[Pass]:
     """The passes of all ranks that ended by themselves, or were cut off as endless."""
     found = [made for rank in trace for made in passes(rank, trace) if made.error is None]
     require(found)
     return found
+
+
+def crashed(trace: Trace) -> Violation | None:
+    """Valid arguments that end in an exception instead of a pass, at whatever length."""
+    for rank in trace:
+        for number, event in enumerate(rank.events):
+            if isinstance(event.operation, op.Resize):
+                break
+            if event.error is not None and isinstance(event.operation, PASS):
+                did = event.operation or "the construction"
+                saw = f"rank {rank.rank}: {did} raised {event.error} ({event.error.where})"
+                shows = ((rank.rank, number),)
+                return Violation("crash", saw, events=shows, about=event.error.kind)
+    return None
 
 
 def got(found: Pass) -> str:
@@ -58,12 +76,12 @@ def seeded(trace: Trace, telling: Callable[[Pass], bool]) -> Violation | None:
     known: list[tuple[int, Pass]] = []
     for seed, found in _by_seed(trace):
         for before_seed, before in known:
-            same_seed, again = seed == before_seed, found.ordinal == before.ordinal
-            follows = same_seed and found.ordinal == before.ordinal + 1 and _same_build(found, before)
-            if not (again and (same_seed or telling(found)) or follows and telling(found)):
+            again = seed == before_seed and found.ordinal == before.ordinal
+            other = found.ordinal == before.ordinal or _follows(found, before)
+            if not (again or (other and telling(found))):
                 continue
             judged = True
-            if before.same(found) != (same_seed and again):
+            if before.same(found) != again:
                 return _seed_violation(before_seed, before, seed, found)
         known.append((seed, found))
     require(judged)
@@ -77,8 +95,10 @@ def _by_seed(trace: Trace) -> Iterator[tuple[int, Pass]]:
             yield generator.seed + found.rank * generator.by_rank, found
 
 
-def _same_build(found: Pass, other: Pass) -> bool:
-    return (found.rank, found.build) == (other.rank, other.build)
+def _follows(found: Pass, before: Pass) -> bool:
+    """Whether one pass is the next after the other, of the same sampler."""
+    made = (found.rank, found.build, found.ordinal)
+    return made == (before.rank, before.build, before.ordinal + 1)
 
 
 def _seed_violation(one: int, before: Pass, other: int, found: Pass) -> Violation:
@@ -87,7 +107,8 @@ def _seed_violation(one: int, before: Pass, other: int, found: Pass) -> Violatio
         saw = f"seeds {one} and {other} give the same pass {found.ordinal + 1}: {got(found)}"
         return Violation("seed-ignored", saw, **shows)
     if found.ordinal != before.ordinal:
-        saw = f"passes {before.ordinal + 1} and {found.ordinal + 1} of seed {one} are one: {got(found)}"
+        told = f"passes {before.ordinal + 1} and {found.ordinal + 1}"
+        saw = f"{told} of seed {one} are the same: {got(found)}"
         return Violation("stale-pass", saw, **shows)
     saw = f"seed {one}, pass {found.ordinal + 1}: once {got(before)}, again {got(found)}"
     return Violation("seed-not-fixed", saw, differing(found, before.values), **shows)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from conformance.laws import Violation, law, require
 from conformance.laws.distributed import same_as_oracle
-from conformance.laws.draws import ENOUGH, differing, doubled, ended, got, marked, seeded
+from conformance.laws.draws import ENOUGH, crashed, differing, doubled, ended, got, marked, seeded
 from conformance.laws.statistics import independent_draws, table, uniform_blocks
 from conformance.laws.views import Pass, option, rows, size
 from conformance.trace import Trace
@@ -18,12 +18,9 @@ from conformance.trace import Trace
 @law("random.permutation")
 def permutation(trace: Trace) -> Violation | None:
     _shuffles(trace)
-    refused = trace.ranks[0].events[0].error
-    if refused is not None:
-        count = trace.case.argument("num_samples")
-        require(count is not None)
-        saw = f"num_samples={count} of n = {size(trace)} without replacement raised {refused}"
-        return Violation("count-refused", saw, about="more than n" if count > size(trace) else "")
+    crash = crashed(trace)
+    if crash is not None:
+        return crash
     for found in ended(trace):
         violation = _counted(trace, found) or _permuted(found)
         if violation is not None:
@@ -70,6 +67,9 @@ def uniform(trace: Trace) -> Violation | None:
 @law("random.replacement")
 def replacement(trace: Trace) -> Violation | None:
     _throws(trace)
+    crash = crashed(trace)
+    if crash is not None:
+        return crash
     for found in ended(trace):
         counted = _counted(trace, found)
         if counted is not None:
@@ -77,7 +77,8 @@ def replacement(trace: Trace) -> Violation | None:
         outside = (found.values < 0) | (found.values >= found.n)
         if outside.any():
             saw = f"rank {found.rank}, n = {found.n}: {got(found)}"
-            return Violation("out-of-range", saw, marked(found, outside, "out-of-range"), rows(found))
+            marks = marked(found, outside, "out-of-range")
+            return Violation("out-of-range", saw, marks, rows(found))
     return None
 
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from conformance.laws import Violation, law
-from conformance.laws.draws import differing, ended, got
+from conformance.laws.draws import crashed, differing, ended, got
 from conformance.laws.views import rows, size
 from conformance.trace import Trace
 
 
 @law("sequential.order")
 def order(trace: Trace) -> Violation | None:
+    crash = crashed(trace)
+    if crash is not None:
+        return crash
     for found in ended(trace):
         wanted = np.arange(found.n)
         if not np.array_equal(found.values, wanted):

@@ -30,7 +30,7 @@ def tail(counts: ArrayLike, trials: ArrayLike, chance: ArrayLike) -> NDArray[np.
     """Twice the smaller exact tail of Binomial(trials, chance), per cell, at most 1."""
     below = binom.cdf(counts, trials, chance)
     above = binom.sf(np.asarray(counts) - 1, trials, chance)
-    return np.minimum(1.0, 2 * np.minimum(below, above))
+    return np.asarray(np.minimum(1.0, 2 * np.minimum(below, above)))
 
 
 def first_unlikely(counts: Any, trials: ArrayLike, chance: ArrayLike) -> tuple[int, ...] | None:
@@ -56,7 +56,7 @@ def table(trace: Trace) -> NDArray[np.int64]:
 
 
 def uniform_permutations(trace: Trace) -> Violation | None:
-    """Each row is a permutation: every index equally likely at every place, every order likewise."""
+    """Each row is a permutation: every index equally likely at every place, as is every order."""
     rows = table(trace)
     require(rows.shape[1] == size(trace))
     return uniform_blocks(rows, size(trace))
@@ -100,7 +100,9 @@ def _orders(block: NDArray[np.int64], n: int) -> Violation | None:
     cell = first_unlikely(counts, len(block), 1 / every)
     if cell is None:
         return None
-    saw = f"an order comes {counts[cell[0]]} times of {len(block)}; expected {len(block) / every:.0f}"
+    saw = (
+        f"an order comes {counts[cell[0]]} times of {len(block)}; expected {len(block) / every:.0f}"
+    )
     return Violation("orders-not-uniform", saw)
 
 
@@ -129,7 +131,9 @@ def large_shuffle(order: NDArray[np.int64], parts: int = 16, n: int = 0) -> Viol
     if chances.min() < ALPHA / chances.size:
         place, value = np.unravel_index(int(chances.argmin()), chances.shape)
         saw = f"{counts[place, value]} indices of part {value} lie in part {place} of the pass"
-        return Violation("shuffled-locally", f"{saw}, expected {len(order) / parts**2:.0f} (n = {n})")
+        return Violation(
+            "shuffled-locally", f"{saw}, expected {len(order) / parts**2:.0f} (n = {n})"
+        )
     together = int((np.diff(order) == 1).sum())
     if together >= 16:
         saw = f"{together} pairs i, i+1 stay neighbours (expected 1): {shown(order)}"
@@ -210,5 +214,7 @@ def by_weight(draws: NDArray[np.int64], weights: NDArray[np.float64]) -> Violati
     if cell is None:
         return None
     of = f"index {cell[0]}" if parts == n else f"part {cell[0]} of {parts}"
-    saw = f"{of} comes {counts[cell]} times of {len(draws)}; expected {len(draws) * chance[cell]:.0f}"
+    saw = (
+        f"{of} comes {counts[cell]} times of {len(draws)}; expected {len(draws) * chance[cell]:.0f}"
+    )
     return Violation("wrong-frequency", saw)

@@ -20,9 +20,10 @@ class Pass:
     """One pass over a sampler: what it yielded and under which circumstances it was opened.
 
     event: the event that ended it (the grid's row). build: how many constructions came before;
-    ordinal: how many passes of this construction were begun, by asking for an item, before. epoch: as last set, None if never. reseed: the
-    last `Reseed`, if nothing was drawn since. n: the dataset's length then. alone: no other
-    operation came between its first and last item. whole: it was read to its end.
+    ordinal: how many passes of this construction were begun, by asking for an item, before.
+    epoch: as last set, None if never. reseed: the last `Reseed`, if no pass was opened since.
+    n: the dataset's length then. alone: no other iterator was open between its first and last
+    item. whole: it was read to its end.
     """
 
     rank: int
@@ -70,7 +71,8 @@ class _Now:
 
 def passes(rank: RankTrace, trace: Trace) -> list[Pass]:
     """All passes of a rank that were read at all, in the order in which they ended."""
-    now, found = _Now(size(trace)), []
+    now = _Now(size(trace))
+    found: list[Pass] = []
     for number, event in enumerate(rank.events):
         found.extend(_step(now, number, event, rank.rank, size(trace)))
     return found

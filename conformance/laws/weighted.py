@@ -8,18 +8,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conformance.laws import Violation, law, require
-from conformance.laws import sampler as protocol
 from conformance.laws.distributed import same_as_oracle
-from conformance.laws.draws import ENOUGH, doubled, ended, got, marked, seeded
+from conformance.laws.draws import ENOUGH, crashed, doubled, ended, got, marked, seeded
+from conformance.laws.sampler import reject as refuses
 from conformance.laws.statistics import by_weight, table
 from conformance.laws.views import rows, shown, size
 from conformance.recipes import Sparse, Values
 from conformance.trace import Trace
 
+TOO_MANY = "num_samples > non-zero weights"
+
 
 @law("weighted.count")
 def count(trace: Trace) -> Violation | None:
     wanted = trace.case.argument("num_samples")
+    crash = crashed(trace)
+    if crash is not None:
+        return crash
     for found in ended(trace):
         if len(found.items) != wanted:
             saw = f"rank {found.rank}: {len(found.items)} items, not {wanted}: {got(found)}"
@@ -27,7 +32,8 @@ def count(trace: Trace) -> Violation | None:
         outside = (found.values < 0) | (found.values >= found.n)
         if outside.any():
             saw = f"rank {found.rank}: {got(found)} of {found.n} weights"
-            return Violation("out-of-range", saw, marked(found, outside, "out-of-range"), rows(found))
+            marks = marked(found, outside, "out-of-range")
+            return Violation("out-of-range", saw, marks, rows(found))
     return None
 
 
@@ -37,7 +43,7 @@ def zero(trace: Trace) -> Violation | None:
     excluded = np.flatnonzero(weights == 0)
     require(len(excluded))
     too_many = trace.case.argument("num_samples") > len(weights) - len(excluded)
-    about = "num_samples > non-zero weights" if too_many and _distinct(trace) else ""
+    about = TOO_MANY if too_many and _distinct(trace) else ""
     require(not _refused(trace))
     for found in ended(trace):
         bad = np.isin(found.values, excluded)
@@ -79,7 +85,20 @@ def first_draw(trace: Trace) -> Violation | None:
 @law("weighted.reject")
 def reject(trace: Trace) -> Violation | None:
     """The last argument of the case is the invalid one."""
-    return protocol.reject(trace)
+    found = refuses(trace)
+    return found and replace(found, about=_fault(trace))
+
+
+def _fault(trace: Trace) -> str:
+    """What is wrong with the arguments of a case of invalid ones."""
+    weights = trace.case.argument("weights")
+    items = np.array(weights.items if isinstance(weights, Values) else weights, dtype=np.float64)
+    faults = {
+        "weights not 1-D": items.ndim != 1, "weights empty": not items.size,
+        "weights NaN": np.isnan(items).any(), "weights infinite": np.isinf(items).any(),
+        "weights negative": (items < 0).any(), "weights all zero": not items.any(),
+    }  # fmt: skip
+    return next((fault for fault, there in faults.items() if there), TOO_MANY)
 
 
 @law("weighted.large")
@@ -106,7 +125,8 @@ def large_honest(trace: Trace) -> Violation | None:
     weights = _sparse(trace)
     for event in trace.ranks[0].events[1:]:
         if event.error is not None:
-            saw = f"{weights.n:,} weights were accepted, then {event.operation} raised {event.error}"
+            did = f"{event.operation} raised {event.error}"
+            saw = f"{weights.n:,} weights were accepted, then {did}"
             return Violation("fails-late", saw)
     return None
 

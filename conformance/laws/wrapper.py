@@ -33,9 +33,9 @@ def inner_pass(inner: Any, epoch: Any = None, ordinal: int = 0) -> NDArray[np.in
     if inner.name == "Descending":
         return places[::-1]
     if inner.name == "Epoched":
-        return (inner.count - 1 - places + int(epoch or 0)) % max(1, inner.count)
+        return np.asarray((inner.count - 1 - places + int(epoch or 0)) % max(1, inner.count))
     if inner.name == "Turning":
-        return (places + ordinal) % max(1, inner.count)
+        return np.asarray((places + ordinal) % max(1, inner.count))
     return places // 2 if inner.name == "Doubling" else places
 
 
@@ -65,7 +65,9 @@ def order(trace: Trace) -> Violation | None:
 def _orders(trace: Trace, made: list[Pass]) -> list[NDArray[np.int64]]:
     """The global order under the declared division, or under either if none is declared."""
     divides = trace.policies.get("divides")
-    return [global_order(made, how) for how in ([divides] if divides else ["interleaved", "contiguous"])]
+    return [
+        global_order(made, how) for how in ([divides] if divides else ["interleaved", "contiguous"])
+    ]
 
 
 @law("wrapper.cover")
@@ -99,7 +101,9 @@ def _shares(trace: Trace, made: list[Pass], wanted: NDArray[np.int64]) -> Violat
         odd = np.flatnonzero((have > need) if drops else (need == 0) & (have > 0))
         return Violation("doubled-index", f"too often: {shown(odd)}", events=rows(*made))
     if len(values) != total:
-        saw = f"{len(values)} items in all, {len(wanted)} inner ones over {width} ranks need {total}"
+        saw = (
+            f"{len(values)} items in all, {len(wanted)} inner ones over {width} ranks need {total}"
+        )
         return Violation("wrong-total", saw, events=rows(*made))
     return None
 
@@ -137,7 +141,9 @@ def set_epoch(trace: Trace) -> Violation | None:
         told, asked = _seen(rank.events, "epochs"), _asked(rank.events)
         require(told is not None and asked)
         if told != asked:
-            saw = f"rank {rank.rank}: set_epoch was called with {asked}, the inner sampler saw {told}"
+            saw = (
+                f"rank {rank.rank}: set_epoch was called with {asked}, the inner sampler saw {told}"
+            )
             return Violation("epoch-not-forwarded", saw)
     return None
 
@@ -282,7 +288,9 @@ def view(trace: Trace) -> Violation | None:
                 judged = True
                 items, beyond = event.value
                 if not np.array_equal(items.values, wanted):
-                    saw = f"the sampler yields {shown(wanted)}, its view holds {shown(items.values)}"
+                    saw = (
+                        f"the sampler yields {shown(wanted)}, its view holds {shown(items.values)}"
+                    )
                     return Violation("view-differs", saw)
                 if beyond is None or not beyond.is_a("IndexError"):
                     saw = f"view[len(view)] gives {beyond or 'an item'}, not IndexError"

@@ -1,4 +1,4 @@
-"""A failure as a document: the clause, what was seen, the smallest case, the grid, how to repeat."""
+"""A failure as a document: the clause, what was seen, the smallest case, the grid, the command."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from conformance.clauses import Clause
 from conformance.report.grid import grid
 
 if TYPE_CHECKING:
-    from conformance.examine import Found
+    from conformance.drawing import Found
 
 
 def document(candidate: Description, clause: Clause, role: str, found: Found) -> str:

@@ -39,9 +39,7 @@ def _what(event: Event) -> str:
     return f"{event.operation or 'construction'}{error}"
 
 
-def _cells(
-    event: Event, rank: int, number: int, marks: dict[tuple[int, int, int], Mark]
-) -> str:
+def _cells(event: Event, rank: int, number: int, marks: dict[tuple[int, int, int], Mark]) -> str:
     if not isinstance(event.value, Items):
         return "" if event.value is None else str(event.value)
     items = event.value

@@ -7,7 +7,14 @@ from collections.abc import Iterable
 from typing import Any
 
 from conformance.verdict import (
-    DECLARED, HOLDS, NO_VERDICT, NOT_APPLICABLE, NOT_PROVIDED, STALE, VIOLATED, Verdict,
+    DECLARED,
+    HOLDS,
+    NO_VERDICT,
+    NOT_APPLICABLE,
+    NOT_PROVIDED,
+    STALE,
+    VIOLATED,
+    Verdict,
 )  # fmt: skip
 
 ORDER = (VIOLATED, STALE, NO_VERDICT, DECLARED, HOLDS, NOT_APPLICABLE, NOT_PROVIDED)
@@ -38,7 +45,7 @@ def _write_clause(terminal: Any, verdicts: list[Verdict]) -> None:
     }
     for outcome in ORDER:
         group = by_outcome[outcome]
-        if not group or outcome == NOT_PROVIDED and len(group) < len(verdicts):
+        if not group or (outcome == NOT_PROVIDED and len(group) < len(verdicts)):
             continue
         first = f"{group[0].clause:<29}{group[0].level:<7}"
         terminal.write(first)

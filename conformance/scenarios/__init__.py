@@ -54,7 +54,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Scenario:
-    """A source of cases. small: all of them, smallest first, in the simulated world, or a fixed few.
+    """A source of cases. small: every small one, smallest first, or a fixed few; simulated.
     drawn: a strategy over larger ones, in real groups. Either may be missing or empty.
     share: the share of the effort's drawn cases that is enough here."""
 

@@ -10,7 +10,14 @@ from hypothesis import strategies as st
 
 from conformance.case import Case
 from conformance.operations import (
-    Epochs, Iterate, Len, Operation, Passes, Rebuild, Reseed, SetEpoch,
+    Epochs,
+    Iterate,
+    Len,
+    Operation,
+    Passes,
+    Rebuild,
+    Reseed,
+    SetEpoch,
 )  # fmt: skip
 from conformance.recipes import Role, Values
 from conformance.scenarios import Scenario, Setting, subjects
@@ -52,7 +59,8 @@ def _plan(setting: Setting) -> Plan:
 def _small(setting: Setting) -> Iterator[Case]:
     every = [
         Values(items) for size in range(1, 6)
-        for items in itertools.product(range(3), repeat=size) if set(items) == set(range(max(items) + 1))
+        for items in itertools.product(range(3), repeat=size)
+        if set(items) == set(range(max(items) + 1))
     ]  # fmt: skip
     for labels in every[:: 1 if setting.effort.name == "nightly" else 3]:
         for arguments in _stated(setting.role, labels):

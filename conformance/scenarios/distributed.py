@@ -41,7 +41,11 @@ def _epochs_small(setting: Setting) -> Iterator[Case]:
 def _arguments(draw: st.DrawFn, width: int, least: int = 0, most: int = LARGEST) -> dict[str, Any]:
     """Constructor arguments; a default is left out half of the time."""
     arguments: dict[str, Any] = {"dataset": Data(draw(lengths(least, most, around=width)))}
-    for name, values in (("shuffle", st.booleans()), ("seed", seeds()), ("drop_last", st.booleans())):
+    for name, values in (
+        ("shuffle", st.booleans()),
+        ("seed", seeds()),
+        ("drop_last", st.booleans()),
+    ):
         if draw(st.booleans()):
             arguments[name] = draw(values)
     return arguments
@@ -55,7 +59,9 @@ def _epochs_drawn(draw: st.DrawFn, setting: Setting) -> Case:
     return _in_group(draw, arguments, plan, width)
 
 
-def _in_group(draw: st.DrawFn, arguments: dict[str, Any], plan: list[Operation], width: int) -> Case:
+def _in_group(
+    draw: st.DrawFn, arguments: dict[str, Any], plan: list[Operation], width: int
+) -> Case:
     return Case(
         ROLE, arguments, plan, width, world="group",
         passed=draw(st.sampled_from([False, False, True])), ambient=draw(st.integers(0, 99)),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 from hypothesis import strategies as st
 
 LARGEST = 1 << 20
@@ -10,9 +12,12 @@ LARGEST = 1 << 20
 PRIMES = (2, 3, 5, 7, 11, 13, 17, 31, 61, 97, 127, 251, 509, 1021, 8191, 65537, 131071)
 
 
+@functools.cache
 def lengths(least: int = 0, most: int = LARGEST, around: int = 1) -> st.SearchStrategy[int]:
-    """Dataset lengths: tiny, just around multiples of `around`, primes, and by order of magnitude."""
-    near = st.builds(lambda k, d: max(least, k * around + d), st.integers(0, 40), st.integers(-1, 1))
+    """Dataset lengths: tiny, near multiples of `around`, primes, and by order of magnitude."""
+    near = st.builds(
+        lambda k, d: max(least, k * around + d), st.integers(0, 40), st.integers(-1, 1)
+    )
     powers = st.builds(lambda p, d: max(least, 2**p + d), st.integers(0, 13), st.integers(-1, 1))
     huge = [n for n in (65_537, 131_071, 1 << 17, LARGEST - 1, LARGEST) if least <= n <= most]
     primes = [n for n in PRIMES if least <= n <= most]
@@ -21,11 +26,13 @@ def lengths(least: int = 0, most: int = LARGEST, around: int = 1) -> st.SearchSt
     return mixed.filter(lambda n: n <= most)
 
 
+@functools.cache
 def seeds() -> st.SearchStrategy[int]:
     """Seeds as people choose them."""
     return st.one_of(st.integers(0, 5), st.integers(0, 2**31 - 1))
 
 
+@functools.cache
 def epochs() -> st.SearchStrategy[list[int]]:
     """A few epochs in any order, repeated or not."""
     return st.lists(st.integers(0, 12), min_size=1, max_size=4)

@@ -9,7 +9,7 @@ from conformance.case import Case
 from conformance.recipes import Data, Probe, Values
 from conformance.scenarios import Scenario, Setting
 
-NO_COUNT = (0, -1, 2.0, "2", None, True)
+NO_COUNT: tuple[Any, ...] = (0, -1, 2.0, "2", None, True)
 """What is no number of items."""
 
 
@@ -23,7 +23,7 @@ def _distributed(first: str, given: Any) -> Iterator[dict[str, Any]]:
 def refused(role: str) -> Iterator[dict[str, Any]]:
     """Argument lists that must be refused at construction."""
     if role == "RandomSampler":
-        for count in (0, -1, 2.0, "2", True):
+        for count in (found for found in NO_COUNT if found is not None):
             yield {"data_source": Data(5), "num_samples": count}
     elif role == "WeightedRandomSampler":
         for count in NO_COUNT:
@@ -60,4 +60,3 @@ def _refusals(setting: Setting) -> Iterator[Case]:
 
 
 REFUSALS = Scenario("refusals", _refusals)
-

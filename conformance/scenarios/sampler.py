@@ -1,4 +1,4 @@
-"""Cases of `spec/sampler.md`: each scenario is a plan for every role, over that role's arguments."""
+"""Cases of `spec/sampler.md`: each scenario is a plan for every role, over its arguments."""
 
 from __future__ import annotations
 
@@ -9,12 +9,25 @@ from hypothesis import strategies as st
 
 from conformance.case import Case
 from conformance.operations import (
-    Arguments, Copy, Drain, Globals, Iterate, Len, Look, Open, Operation, Overwrite, Rebuild,
-    Reseed, Resize, SetEpoch, Surround, Take,
+    Arguments,
+    Copy,
+    Drain,
+    Globals,
+    Iterate,
+    Len,
+    Look,
+    Open,
+    Operation,
+    Overwrite,
+    Rebuild,
+    Reseed,
+    Resize,
+    SetEpoch,
+    Surround,
+    Take,
 )  # fmt: skip
 from conformance.recipes import Data, Probe, Raw, Role, Values
-from conformance.scenarios import Scenario, Setting
-from conformance.scenarios import subjects
+from conformance.scenarios import Scenario, Setting, subjects
 from conformance.scenarios.subjects import DRAWN, RANKED, SEEDED
 
 Plan = list[Operation]
@@ -40,7 +53,8 @@ def scenario(
         for made in subjects.small(setting):
             found = adapt(setting, made)
             for width in _widths(setting) if found else ():
-                yield Case(setting.role, *found, width, ambient=setting.seed)  # type: ignore[misc]
+                chosen, steps = found or ({}, [])
+                yield Case(setting.role, chosen, steps, width, ambient=setting.seed)
 
     def drawn(setting: Setting) -> st.SearchStrategy[Case] | None:
         if not any(adapt(setting, made) for made in subjects.small(setting)):
@@ -164,14 +178,18 @@ def _aliased(setting: Setting, made: Made) -> Plan | None:
     return _twice(setting, [Overwrite()]) if copied else None
 
 
+def _owned(name: str, given: Values) -> Values:
+    """The same in a container that can be overwritten; weights as torch would alias them."""
+    kind = "list" if given.kind == "tuple" else given.kind
+    return Values(given.items, "float64" if name == "weights" else kind)
+
+
 def _mutable(setting: Setting, made: Made) -> Made | None:
     """Private randomness over sequences that their owner can and does change."""
-    kinds = {"tuple": "list", "list": "list"}
     changed = {
-        name: Values(value.items, "float64" if name == "weights" else kinds.get(value.kind, value.kind))
-        if isinstance(value, Values) else value
+        name: _owned(name, value) if isinstance(value, Values) else value
         for name, value in made.items()
-    }  # fmt: skip
+    }
     differ = any(isinstance(v, Values) and len(set(v.items)) > 1 for v in changed.values())
     return _private(setting, changed) if differ else None
 
@@ -259,7 +277,9 @@ def _empty_small(setting: Setting) -> Iterator[Case]:
 def _like_integers(setting: Setting) -> Iterator[Case]:
     """numpy.int64 where a whole number is asked for, beside the same with int."""
     made: dict[str, list[tuple[Made, str, int]]] = {
-        "RandomSampler": [(subjects.with_generator(setting, {"data_source": Data(5)}), "num_samples", 3)],
+        "RandomSampler": [
+            (subjects.with_generator(setting, {"data_source": Data(5)}), "num_samples", 3)
+        ],
         "WeightedRandomSampler": [
             (subjects.with_generator(setting, {"weights": Values((1.0, 2.0))}), "num_samples", 3)
         ],
@@ -304,7 +324,9 @@ RESIZED = scenario("resized", _resized)
 RAISING = scenario("raising", _to_the_error, _raising)
 PICKLED = scenario("pickled", _copied("pickle"), _private)
 DEEPCOPIED = scenario("deepcopied", _copied("deepcopy"), _private)
-REVISITED = scenario("epochs revisited", _revisited, lambda s, m: _steady(s, m) if _epochs(s, m) else None)
+REVISITED = scenario(
+    "epochs revisited", _revisited, lambda s, m: _steady(s, m) if _epochs(s, m) else None
+)
 EMPTY = Scenario("empty", _empty_small)
 LIKE_INTEGERS = Scenario("integer-likes", _like_integers)
 EPOCH_TYPES = Scenario("epoch types", _epoch_types)

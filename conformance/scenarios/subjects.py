@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -112,7 +113,11 @@ def _batch() -> list[Arguments]:
 def _distributed() -> list[Arguments]:
     made: list[Arguments] = [{"dataset": Data(n)} for n in (0, 1, 5, 8)]
     for n in (1, 7):
-        made += [{"dataset": Data(n), "shuffle": s, "drop_last": d} for s in (False, True) for d in (False, True)]
+        made += [
+            {"dataset": Data(n), "shuffle": s, "drop_last": d}
+            for s in (False, True)
+            for d in (False, True)
+        ]
     return [*made, {"dataset": Data(9), "seed": 7}]
 
 
@@ -138,7 +143,8 @@ def _weighted_balance() -> list[Arguments]:
 
 def _wrapper() -> list[Arguments]:
     inners = (
-        Probe("Descending", 1), Probe("Descending", 5), Probe("Descending", 8), Probe("Doubling", 9),
+        Probe("Descending", 1), Probe("Descending", 5), Probe("Descending", 8),
+        Probe("Doubling", 9),
         Role("RandomSampler", data_source=Data(7), generator=Generator(5)),
         Role("SequentialSampler", data_source=Data(10)),
     )  # fmt: skip
@@ -166,11 +172,13 @@ def _fixed(required: dict[str, Any], **maybe: Any) -> st.SearchStrategy[Argument
     return st.fixed_dictionaries(required, optional=maybe)
 
 
+@functools.cache
 def generators() -> st.SearchStrategy[Generator]:
     """Caller's generators, all ranks' alike."""
     return st.builds(Generator, seeds())
 
 
+@functools.cache
 def labels() -> st.SearchStrategy[Values]:
     """Labels 0..K-1, each class with a member."""
     drawn_labels = st.lists(st.integers(0, 4), min_size=1, max_size=60)
@@ -202,6 +210,7 @@ def _drawn_weighted(draw: st.DrawFn) -> Arguments:
     return made | {"replacement": replacement} | draw(_fixed({}, generator=generators()))
 
 
+@functools.cache
 def inners() -> st.SearchStrategy[Any]:
     """Inner samplers whose order every rank knows."""
     sizes = lengths(1, MOST)

@@ -10,7 +10,16 @@ from hypothesis import strategies as st
 
 from conformance.case import Case
 from conformance.operations import (
-    Arguments, Drain, Inspect, Iterate, Len, Look, Open, Operation, SetEpoch, Take,
+    Arguments,
+    Drain,
+    Inspect,
+    Iterate,
+    Len,
+    Look,
+    Open,
+    Operation,
+    SetEpoch,
+    Take,
 )  # fmt: skip
 from conformance.recipes import Data, Generator, Probe, Recipe, Role, Values
 from conformance.scenarios import Scenario, Setting
@@ -56,11 +65,12 @@ def _passes_drawn(draw: st.DrawFn, setting: Setting) -> Case:
     kinds = [
         Probe("Descending", count), Probe("Doubling", count), Probe("Counting", count),
         Role("SequentialSampler", data_source=Data(count)),
-        Role("RandomSampler", data_source=Data(max(1, count)), generator=Generator(draw(st.integers(0, 99)))),
+        Role("RandomSampler", data_source=Data(max(1, count)), generator=Generator(count)),
     ]  # fmt: skip
     flags = draw(st.sampled_from(_flags(setting)))
     epochs = draw(st.lists(st.integers(0, 9), max_size=2))
-    plan = [step for epoch in epochs for step in (SetEpoch(epoch), Iterate())] or [Iterate()]
+    plan: Plan = [step for epoch in epochs for step in (SetEpoch(epoch), Iterate())]
+    plan = plan or [Iterate()]
     return _in_group(draw, draw(st.sampled_from(kinds)), plan, width, flags)
 
 
@@ -110,7 +120,10 @@ def _agree_drawn(draw: st.DrawFn, setting: Setting) -> Case:
     count = draw(st.integers(12, 300))
     private = Role("RandomSampler", data_source=Data(count), generator=Generator(7, by_rank=True))
     names = ("TorchRandom", "NumpyRandom", "PythonRandom")
-    kinds = [*(Probe(name, count) for name in names), Role("RandomSampler", data_source=Data(count))]
+    kinds = [
+        *(Probe(name, count) for name in names),
+        Role("RandomSampler", data_source=Data(count)),
+    ]
     alone = draw(st.booleans())
     inner = draw(st.sampled_from(kinds if alone else [*kinds, private]))
     plan = [SetEpoch(draw(st.integers(0, 9))), Iterate(), Iterate()]
@@ -167,7 +180,9 @@ def _twice(setting: Setting) -> Iterator[Case]:
 def _views(setting: Setting) -> Iterator[Case]:
     for count in (0, 1, 2, 7):
         for kind in ("Descending", "Doubling"):
-            yield Case("DatasetFromSampler", {"sampler": Probe(kind, count)}, [Len(), Look(), Look()])
+            yield Case(
+                "DatasetFromSampler", {"sampler": Probe(kind, count)}, [Len(), Look(), Look()]
+            )
 
 
 @st.composite

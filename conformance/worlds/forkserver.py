@@ -7,18 +7,29 @@ costs 10 ms, and neighbours order a set of strings differently, as real ranks do
 
 The standard library keeps one server in a global and has every child import `__main__` again (here
 that would be pytest). `Process` below differs from multiprocessing's in these two points only.
+
+A candidate may leave processes behind that belong to no rank any more. All that descends from a
+fork server carries the server's mark in its environment, and ends with the servers.
 """
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
-from multiprocessing import context, popen_forkserver, reduction, spawn, util
-from multiprocessing.forkserver import ForkServer, read_signed  # type: ignore[attr-defined]
+import uuid
+from collections.abc import Iterator
+from multiprocessing import context, popen_forkserver, reduction, resource_tracker, spawn, util
+from multiprocessing.forkserver import ForkServer, read_signed
 from typing import Any
+
+import psutil
 
 PRELOAD = ["conformance.worlds.process"]
 
+MARK = "CONFORMANCE_MARK"
+
+_MARK = uuid.uuid4().hex
 _SERVERS: dict[int, Any] = {}
 
 
@@ -27,22 +38,37 @@ def server(hash_seed: int) -> Any:
     if hash_seed not in _SERVERS:
         found = _SERVERS[hash_seed] = ForkServer()
         found.set_forkserver_preload(PRELOAD)
-        before = os.environ.get("PYTHONHASHSEED")
-        os.environ["PYTHONHASHSEED"] = str(hash_seed)
-        try:
+        resource_tracker.ensure_running()  # serves this whole process: it must not be marked
+        with _environment(PYTHONHASHSEED=str(hash_seed), **{MARK: _MARK}):
             found.ensure_running()
-        finally:
-            os.environ.pop("PYTHONHASHSEED")
-            if before is not None:
-                os.environ["PYTHONHASHSEED"] = before
     return _SERVERS[hash_seed]
 
 
+@contextlib.contextmanager
+def _environment(**changes: str) -> Iterator[None]:
+    """Change the environment for those who are started meanwhile."""
+    before = {name: os.environ.get(name) for name in changes}
+    os.environ.update(changes)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name)
+            if value is not None:
+                os.environ[name] = value
+
+
 def stop_servers() -> None:
-    """End every fork server and wait for it."""
+    """End every fork server and wait for it; kill what candidates have left behind."""
+    if not _SERVERS:
+        return
     for found in _SERVERS.values():
         found._stop()
     _SERVERS.clear()
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error):
+            if process.uids().real == os.getuid() and process.environ().get(MARK) == _MARK:
+                process.kill()
 
 
 class _Popen(popen_forkserver.Popen):
@@ -60,10 +86,10 @@ class _Popen(popen_forkserver.Popen):
             reduction.dump(process, buffer)
         finally:
             context.set_spawning_popen(None)
-        self.sentinel, pipe = self.server.connect_to_new_process(self._fds)
+        self.sentinel, pipe = self.server.connect_to_new_process(self._fds)  # type: ignore[attr-defined]
         parent = os.dup(pipe)
-        self.finalizer = util.Finalize(self, util.close_fds, (parent, self.sentinel))
-        with open(pipe, "wb", closefd=True) as stream:
+        self.finalizer = util.Finalize(self, util.close_fds, (parent, self.sentinel))  # type: ignore[attr-defined]
+        with os.fdopen(pipe, "wb") as stream:
             stream.write(buffer.getbuffer())
         self.pid = read_signed(self.sentinel)
 

@@ -28,7 +28,7 @@ def rank_seed(ambient: int, rank: int, alike: bool) -> int:
 
 def digest(generator: torch.Generator | None) -> dict[str, int]:
     """A digest of every state that a sampler might touch, per source."""
-    kind, keys, place, *rest = np.random.get_state()  # type: ignore[misc]
+    kind, keys, place, *rest = np.random.get_state()
     found = {
         "torch": generator_digest(torch.default_generator),
         "numpy": zlib.crc32(np.asarray(keys).tobytes() + repr((kind, place, rest)).encode()),

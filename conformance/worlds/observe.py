@@ -19,7 +19,7 @@ def whole_number(item: Any) -> int | None:
     """The value of anything that stands for a whole number; None for everything else."""
     try:
         value = item.__index__()
-    except Exception:
+    except BaseException:
         return None
     return int(value) if -(2**63) < value < 2**63 else None
 
@@ -30,7 +30,7 @@ def show(item: Any) -> str:
         return f"<{type(item).__name__} of length {len(item)}>"
     try:
         return repr(item)[:80]
-    except Exception as error:
+    except BaseException as error:
         return f"<{type(item).__name__} whose repr raises {type(error).__name__}>"
 
 
@@ -104,12 +104,12 @@ def read(iterator: Iterator[Any], limit: int, keep: list[Any] | None = None) -> 
         try:
             for item in itertools.islice(iterator, min(CHUNK, limit - recorder.count)):
                 chunk.append(item)
-        except Exception as caught:
+        except BaseException as caught:
             error = caught
         recorder.add(chunk)
         if keep is not None:
             keep.extend(item for item in chunk if isinstance(item, list))
-        if error is not None or len(chunk) < CHUNK and recorder.count < limit:
+        if error is not None or (len(chunk) < CHUNK and recorder.count < limit):
             break
     return recorder.items(), error
 
@@ -121,6 +121,6 @@ def error_of(error: BaseException) -> Error:
     where = f"{frames[-1].filename}:{frames[-1].lineno}" if frames else ""
     try:
         message = str(error)[:2000]
-    except Exception:
+    except BaseException:
         message = "<message could not be read>"
     return Error(kinds, message, where)

@@ -48,7 +48,7 @@ class Pool:
         self.ticket, self.pending = 0, collections.deque[int]()
         self.answered: dict[int, list[bytes]] = {}
         self.folder = tempfile.TemporaryDirectory(prefix="conformance-")
-        store = os.path.join(self.folder.name, "store")
+        store = f"{self.folder.name}/store"
         self.connections: list[Connection] = []
         self.processes: list[Process] = []
         for rank in range(world_size):
@@ -218,7 +218,8 @@ def _lost(rank: int, answer: bytes | str) -> RankTrace:
     if isinstance(answer, bytes):
         found = pickle.loads(answer)
         if isinstance(found, list) and found and found[0]:
-            return found[0][0]
+            first: RankTrace = found[0][0]
+            return first
         return RankTrace(rank, (Event(None),))
     return RankTrace(rank, (Event(None),), fate=answer)
 

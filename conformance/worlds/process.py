@@ -78,7 +78,7 @@ def _answer(kind: str, request: list[Any], place: Place, output: int) -> Any:
 
 
 def _run(roles: dict[str, Any], case: Case, place: Place, output: int) -> list[RankTrace]:
-    """The rank traces of a case: this rank's own, or those of all ranks where they are simulated."""
+    """The rank traces of a case: this rank's own, or those of all ranks if they are simulated."""
     simulated = place.backend == "simulated"
     ranks = range(case.world_size) if simulated else [place.rank]
     before = 0 if simulated else _collectives()
@@ -89,7 +89,8 @@ def _run(roles: dict[str, Any], case: Case, place: Place, output: int) -> list[R
 
 
 def _collectives() -> int:
-    return int(dist.distributed_c10d._get_default_group()._get_sequence_number_for_group())
+    group: Any = dist.distributed_c10d._get_default_group()
+    return int(group._get_sequence_number_for_group())
 
 
 def _join(place: Place) -> None:
@@ -101,8 +102,9 @@ def _join(place: Place) -> None:
         os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
     if place.backend == "nccl":
         torch.cuda.set_device(place.rank)
+    store: Any = torch._C._distributed_c10d.FileStore(place.store, place.world_size)
     dist.init_process_group(
-        place.backend, store=dist.FileStore(place.store, place.world_size), rank=place.rank,
+        place.backend, store=store, rank=place.rank,
         world_size=place.world_size, timeout=timedelta(minutes=10),
     )  # fmt: skip
 
@@ -114,6 +116,7 @@ def _guard(backend: str) -> int:
     torch.set_num_threads(1)
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+        ctypes.CDLL(None).prctl(36, 1)  # PR_SET_CHILD_SUBREAPER: grandchildren stay in the family
         if backend != "nccl":  # a CUDA context maps far more than it uses
             resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_BYTES_MAX, MEMORY_BYTES_MAX))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

@@ -42,7 +42,7 @@ class Rank:
     def _event(self, operation: op.Operation | None) -> Event:
         try:
             value, error = DO[type(operation)](self, operation)
-        except Exception as caught:
+        except BaseException as caught:  # sys.exit() in a pass is a finding too
             value, error = None, caught
         return Event(operation, value, error_of(error) if error is not None else None)
 
@@ -104,7 +104,7 @@ class Rank:
         recorder.add([self.sampler[place] for place in range(min(count, self.case.limit))])
         try:
             self.sampler[count]
-        except Exception as error:
+        except BaseException as error:
             return (recorder.items(), error_of(error)), None
         return (recorder.items(), None), None
 
@@ -150,7 +150,8 @@ def _with(items: Any, **changes: Any) -> Any:
 
 DO: dict[Any, Callable[[Rank, Any], tuple[Any, Any]]] = {
     type(None): Rank._build, op.Rebuild: Rank._build, op.Len: Rank._len,
-    op.SetEpoch: Rank._set_epoch, op.Iterate: Rank._iterate, op.Passes: Rank._passes, op.Epochs: Rank._passes,
+    op.SetEpoch: Rank._set_epoch, op.Iterate: Rank._iterate, op.Passes: Rank._passes,
+    op.Epochs: Rank._passes,
     op.Open: Rank._open, op.Take: Rank._take, op.Drain: Rank._drain, op.Scribble: Rank._scribble,
     op.Look: Rank._look, op.Globals: Rank._globals, op.Reseed: Rank._reseed,
     op.Surround: Rank._surround, op.Copy: Rank._copy, op.Resize: Rank._resize,

@@ -179,18 +179,21 @@ class LeavesChild(DistributedSampler):
 
 
 class LeavesDaemon(DistributedSampler):
-    """Leaves behind a child of a child in a session of its own; the pass itself is right."""
+    """The first pass leaves a grandchild in a session of its own behind; the pass is right."""
 
     CAUGHT_BY = ()
+    left = False
 
     def __iter__(self) -> Iterator[int]:
-        if os.fork() == 0:
-            os.setsid()
+        if not LeavesDaemon.left:
+            LeavesDaemon.left = True
             if os.fork() == 0:
-                signal.alarm(300)
-                signal.pause()
-            os._exit(0)
-        os.wait()
+                os.setsid()
+                if os.fork() == 0:
+                    signal.alarm(300)
+                    signal.pause()
+                os._exit(0)
+            os.wait()
         return super().__iter__()
 
 

@@ -1,0 +1,76 @@
+"""Comparisons that laws share: one pass with another, one construction with another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from conformance import operations as op
+from conformance.laws import Mark, Violation, require
+from conformance.laws.views import Pass, rows, shown, whole_passes
+from conformance.trace import Event, RankTrace, Trace
+
+GLOBAL = ("torch", "numpy", "random")
+STATES = (*GLOBAL, "generator")
+"""The global random states, and with them the generator that the caller passed."""
+
+
+def events(trace: Trace) -> Iterator[tuple[RankTrace, int, Event]]:
+    for rank in trace:
+        for number, event in enumerate(rank.events):
+            yield rank, number, event
+
+
+def row(rank: RankTrace, number: int) -> tuple[tuple[int, int], ...]:
+    return ((rank.rank, number),)
+
+
+def circumstances(found: Pass) -> Any:
+    """The circumstances that fix the order of a sampler whose order is f(seed, epoch)."""
+    return found.epoch, found.n, repr(found.overrides)
+
+
+def differ(first: Pass, second: Pass, one: str, other: str) -> str:
+    return f"rank {second.rank}: {one}: {shown(first.values)}; {other}: {shown(second.values)}"
+
+
+def differing(wanted: Pass, found: Pass) -> tuple[Mark, ...]:
+    """The places at which a pass differs from the one that it should equal."""
+    width = min(len(wanted.values), len(found.values))
+    bad = np.flatnonzero(wanted.values[:width] != found.values[:width])
+    return tuple(Mark(found.rank, found.event, int(place), "wrong") for place in bad[:50])
+
+
+def twins(trace: Trace, anomaly: str, condition: str) -> Violation | None:
+    """The k-th whole pass of each construction must equal the k-th of the first construction."""
+    require(trace.done)
+    compared = False
+    for rank in trace:
+        first: dict[int, Pass] = {}
+        for found in whole_passes(rank, trace):
+            wanted = first.setdefault(found.ordinal, found)
+            if wanted.build == found.build:
+                continue
+            compared = True
+            if not wanted.same(found):
+                saw = differ(wanted, found, "before", condition)
+                return Violation(anomaly, saw, differing(wanted, found), rows(found))
+    require(compared)
+    return None
+
+
+def touched(trace: Trace, operations: Any, sources: tuple[str, ...]) -> str:
+    """The first of `sources` that changed between two `Globals` with only `operations` between."""
+    for rank in trace:
+        last: dict[str, int] = {}
+        for event in rank.events:
+            if isinstance(event.operation, op.Globals) and isinstance(event.value, dict):
+                for source in sources:
+                    if last.get(source, event.value.get(source)) != event.value.get(source):
+                        return "the caller's generator" if source == "generator" else source
+                last = event.value
+            elif not isinstance(event.operation, operations):
+                last = {}
+    return ""

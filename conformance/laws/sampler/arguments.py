@@ -1,0 +1,159 @@
+"""Laws of `spec/sampler.md` about arguments: refused when wrong, left alone when right."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+
+from conformance import operations as op
+from conformance.laws import Violation, law, require
+from conformance.laws.comparison import (
+    differ,
+    events,
+    row,
+    twins,
+)
+from conformance.laws.views import rounds, rows, shown, size, whole_passes
+from conformance.recipes import Probe
+from conformance.trace import Trace
+
+REFUSALS = ("ValueError", "TypeError")
+
+
+@law("sampler.arguments")
+def arguments(trace: Trace) -> Violation | None:
+    digests = [
+        [e.value for e in rank.events if isinstance(e.operation, op.Arguments)] for rank in trace
+    ]
+    require(any(len(seen) > 1 for seen in digests))
+    changed = [rank for rank, seen in enumerate(digests) if len(set(seen)) > 1]
+    if changed:
+        return Violation("arguments-mutated", f"rank {changed[0]}: the caller's sequences changed")
+    return None
+
+
+@law("sampler.arguments-copied")
+def arguments_copied(trace: Trace) -> Violation | None:
+    return twins(trace, "arguments-aliased", "after the caller overwrote the sequence it passed")
+
+
+@law("sampler.reject")
+def reject(trace: Trace) -> Violation | None:
+    """The last argument of the case is the invalid one."""
+    require(trace.done)
+    name, value = trace.case.arguments[-1]
+    about = f"{name}={value!r}"
+    for rank in trace:
+        error = rank.events[0].error
+        if error is None:
+            return Violation("accepted", f"rank {rank.rank}: {about} was accepted", about=about)
+        if not error.is_a(*REFUSALS):
+            saw = f"rank {rank.rank}: {about} raised {error}"
+            return Violation("wrong-exception", saw, about=about)
+    return None
+
+
+@law("sampler.reject-names")
+def reject_names(trace: Trace) -> Violation | None:
+    require(trace.done)
+    name, value = trace.case.arguments[-1]
+    error = trace.ranks[0].events[0].error
+    require(error is not None and error.is_a(*REFUSALS))
+    if error is not None and name not in error.message:
+        about = f"{name}={value!r}"
+        return Violation("blames-another", f"{about} raised {error}", about=about)
+    return None
+
+
+@law("sampler.integer-like")
+def integer_like(trace: Trace) -> Violation | None:
+    require(trace.done)
+    for rank in trace:
+        if rank.events[0].error is not None:
+            if not rank.events[0].error.is_a(*REFUSALS):
+                return Violation("wrong-exception", f"construction raised {rank.events[0].error}")
+            continue
+        for event in rank.events:
+            if event.error:
+                did = f"{event.operation} then raised {event.error}"
+                return Violation("accepted-then-crashes", f"numpy.int64 was accepted; {did}")
+    made = [found for rank in trace for found in whole_passes(rank, trace)]
+    for first, second in itertools.pairwise(made):
+        if first.rank == second.rank and not first.same(second):
+            saw = differ(second, first, "with int", "with numpy.int64")
+            return Violation("integer-like-differs", saw, events=rows(first))
+    return None
+
+
+@law("sampler.empty")
+def empty(trace: Trace) -> Violation | None:
+    require(trace.done and size(trace) == 0)
+    for rank, number, event in events(trace):
+        if event.error:
+            did = event.operation or "the construction"
+            return Violation("empty-raises", f"n = 0: {did} raised {event.error}")
+        yielded = len(event.value) if isinstance(event.operation, op.Iterate) else event.value
+        if isinstance(event.operation, (op.Iterate, op.Len)) and yielded != 0:
+            return Violation("empty-yields", f"n = 0: {yielded} items", events=row(rank, number))
+    return None
+
+
+@law("sampler.resize")
+def resize(trace: Trace) -> Violation | None:
+    require(trace.done)
+    clear = ("ValueError", "RuntimeError", "TypeError")
+    raised = False
+    for rank, number, event in events(trace):
+        if event.error is not None:
+            raised = True
+            if not event.error.is_a(*clear):
+                saw = f"after the resize {event.operation} raised {event.error}"
+                return Violation(
+                    "resize-crash", saw, events=row(rank, number), about=event.error.kind
+                )
+    if raised:
+        return None
+    changed = [made for made in rounds(trace) if made[0].n != size(trace)]
+    require(changed)
+    for made in changed:
+        got = np.unique(np.concatenate([found.values for found in made]))
+        if not np.array_equal(got, np.arange(made[0].n)):
+            saw = f"n went from {size(trace)} to {made[0].n}; the pass has {shown(got)}"
+            return Violation("stale-size", saw, events=rows(*made))
+        count = sum(len(found.values) for found in made)
+        if count != _stated_total(trace, made[0].n):
+            saw = f"n went from {size(trace)} to {made[0].n}; the ranks still make {count} items"
+            return Violation("stale-size", saw, events=rows(*made))
+    return None
+
+
+def _stated_total(trace: Trace, n: int) -> int:
+    """The items of all ranks over n: padded if the role is a distributed one, repeated if not."""
+    width = trace.case.world_size
+    if trace.case.role != "DistributedSampler":
+        return n * width
+    return n if trace.policies.get("pads") == "none" else -(-n // width) * width
+
+
+@law("sampler.error-through")
+def error_through(trace: Trace) -> Violation | None:
+    require(trace.done)
+    probe = dict(trace.case.arguments)["sampler"]
+    require(isinstance(probe, Probe) and probe.at < probe.count)
+    expected = f"('planned', {probe.at})"
+    for rank in trace:
+        for number, event in enumerate(rank.events[1:], start=1):
+            if event.error is None:
+                saw = f"the inner sampler raised Planned{expected}; {event.operation} did not"
+                return Violation("error-lost", saw, events=row(rank, number))
+            if event.error.kind != "Planned" or event.error.message != expected:
+                saw = f"instead of Planned{expected} the caller got {event.error}"
+                return Violation("error-changed", saw, events=row(rank, number))
+            if trace.case.role == "BatchSampler" and event.value is not None:
+                size_ = int(trace.case.argument("batch_size"))
+                wanted = np.arange(probe.at // size_ * size_)
+                if not np.array_equal(event.value.values, wanted):
+                    saw = f"before the error came {shown(event.value.values)}, not {shown(wanted)}"
+                    return Violation("items-lost", saw, events=row(rank, number))
+    return None

@@ -1,0 +1,130 @@
+"""Laws of `spec/sampler.md` about what an order depends on: seeds, epochs, nothing else."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+from conformance import operations as op
+from conformance.laws import Violation, law, require
+from conformance.laws.comparison import (
+    GLOBAL,
+    circumstances,
+    differ,
+    differing,
+    events,
+    touched,
+    twins,
+)
+from conformance.laws.views import Pass, rows, whole_passes
+from conformance.recipes import Raw
+from conformance.trace import Trace
+
+REFUSALS = ("ValueError", "TypeError")
+
+
+@law("sampler.private-rng")
+def private_rng(trace: Trace) -> Violation | None:
+    changed = touched(trace, (op.Iterate, op.Rebuild, op.SetEpoch), GLOBAL)
+    if changed:
+        return Violation("global-rng-written", f"the global state of {changed} changed")
+    return twins(trace, "global-rng-read", "under other global random states")
+
+
+@law("sampler.global-rng")
+def global_rng(trace: Trace) -> Violation | None:
+    changed = touched(trace, op.Iterate, ("numpy", "random"))
+    if changed:
+        return Violation("foreign-rng-written", f"a pass changed the global state of {changed}")
+    seeded = [
+        found for rank in trace for found in whole_passes(rank, trace)
+        if found.reseed and found.reseed[1] == "torch"
+    ]  # fmt: skip
+    require(len(seeded) > 1)
+    for first, second in itertools.pairwise(seeded):
+        if first.rank == second.rank and first.reseed == second.reseed and not first.same(second):
+            saw = differ(first, second, f"after torch.manual_seed({first.reseed[0]})", "again")
+            return Violation("foreign-rng-read", saw, events=rows(first))
+    return None
+
+
+@law("sampler.same-everywhere")
+def same_everywhere(trace: Trace) -> Violation | None:
+    require(trace.done)
+    made = [found for rank in trace for found in whole_passes(rank, trace)]
+    first: dict[int, Pass] = {}
+    compared = False
+    for found in made:
+        known = first.setdefault(found.ordinal, found)
+        compared |= known is not found
+        if not known.same(found):
+            here = "in this process" if found.rank == known.rank else "in another process"
+            saw = differ(known, found, "one", f"the same arguments {here}")
+            return Violation("depends-on-process", saw, differing(known, found), rows(known, found))
+    require(compared)
+    return None
+
+
+@law("sampler.copyable")
+def copyable(trace: Trace) -> Violation | None:
+    require(trace.done)
+    for _, _, event in events(trace):
+        if isinstance(event.operation, op.Copy) and event.error:
+            return Violation("not-copyable", f"{event.operation} raised {event.error}")
+    return twins(trace, "copy-differs", "after the sampler was replaced by its copy")
+
+
+@law("sampler.set-epoch")
+def set_epoch(trace: Trace) -> Violation | None:
+    judged = False
+    for rank in trace:
+        first: dict[Any, Pass] = {}
+        for found in whole_passes(rank, trace):
+            if found.epoch is None:
+                continue
+            known = first.setdefault(circumstances(found), found)
+            judged |= known is not found
+            if not known.same(found):
+                saw = f"epoch {found.epoch}: " + differ(known, found, "first", "later")
+                return Violation("epoch-not-fixed", saw, differing(known, found), rows(found))
+    require(judged)
+    return None
+
+
+@law("sampler.epoch-type")
+def epoch_type(trace: Trace) -> Violation | None:
+    require(trace.done and trace.ranks[0].events[0].error is None)
+    judged = False
+    for rank, number, event in events(trace):
+        if not isinstance(event.operation, op.SetEpoch) or type(event.operation.epoch) is int:
+            continue
+        judged = True
+        epoch, error = event.operation.epoch, event.error
+        fine = isinstance(epoch, Raw) and epoch.kind == "int64"
+        if fine and error is not None:
+            saw = f"set_epoch({epoch!r}) raised {error}"
+            return Violation("epoch-refused", saw, about=repr(epoch))
+        if not fine and error is None:
+            return Violation(
+                "epoch-accepted", f"set_epoch({epoch!r}) was accepted", about=repr(epoch)
+            )
+        if not fine and error is not None and not error.is_a(*REFUSALS):
+            return Violation(
+                "wrong-exception", f"set_epoch({epoch!r}) raised {error}", about=repr(epoch)
+            )
+        later = rank.events[number + 1 :]
+        broken = next((e for e in later if e.error and isinstance(e.operation, op.Iterate)), None)
+        if fine and broken is not None:
+            saw = f"set_epoch({epoch!r}) was accepted, then iteration raised {broken.error}"
+            return Violation("epoch-refused", saw, about=repr(epoch))
+    require(judged)
+    return set_epoch(trace) if _has_twice_the_same_epoch(trace) else None
+
+
+def _has_twice_the_same_epoch(trace: Trace) -> bool:
+    keys = [
+        circumstances(found)
+        for found in whole_passes(trace.ranks[0], trace)
+        if found.epoch is not None
+    ]
+    return len(set(keys)) < len(keys)

@@ -1,0 +1,124 @@
+"""Cases of `spec/batch.md`."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+from hypothesis import strategies as st
+
+from conformance.case import Case
+from conformance.operations import (
+    Drain,
+    Inspect,
+    Iterate,
+    Len,
+    Open,
+    Operation,
+    Passes,
+    Scribble,
+    SetEpoch,
+    Take,
+)  # fmt: skip
+from conformance.recipes import Probe, Values
+from conformance.scenarios import Scenario, Setting
+from conformance.scenarios.lengths import lengths
+
+ROLE = "BatchSampler"
+
+
+def _case(setting: Setting, inner: Any, size: int, drop: bool, plan: list[Operation]) -> Case:
+    return Case(ROLE, _arguments(inner, size, drop), plan, ambient=setting.seed)
+
+
+def _arguments(inner: Any, size: int, drop: bool) -> dict[str, Any]:
+    return {"sampler": inner, "batch_size": size, "drop_last": drop}
+
+
+def _grid(setting: Setting) -> Iterator[tuple[int, int, bool]]:
+    """All (n, batch size, drop_last), smallest first."""
+    top = setting.effort.n_max
+    pairs = itertools.product(range(top + 1), range(1, 6))
+    for n, size in sorted(pairs, key=lambda pair: (sum(pair), pair)):
+        yield from ((n, size, drop) for drop in (False, True))
+
+
+def _inners(n: int) -> list[Any]:
+    names = ["Counting", "Descending", "Doubling", "Unsized", *["Turning"] * (n > 4)]
+    return [*(Probe(name, n) for name in names), Values(tuple(7 * i % 10 for i in range(n)))]
+
+
+def _passes_small(setting: Setting) -> Iterator[Case]:
+    plan: list[Operation] = [Len(), Iterate(), Iterate(), Iterate(), Len()]
+    for n, size, drop in _grid(setting):
+        for inner in _inners(n):
+            yield _case(setting, inner, size, drop, plan)
+    for n, size, drop in itertools.product((100, 65_537), (100, 4096, 70_000), (False, True)):
+        yield _case(setting, Probe("Descending", n), size, drop, plan)
+    yield _case(setting, Probe("Descending", 9001), 1, False, plan)
+
+
+@st.composite
+def _passes_drawn(draw: st.DrawFn, setting: Setting) -> Case:
+    size = draw(st.one_of(st.integers(1, 8), st.integers(1, 5000)))
+    n = draw(lengths(most=min(131_072, 3000 * size), around=size))
+    inner = Probe(draw(st.sampled_from(["Counting", "Descending", "Doubling", "Unsized"])), n)
+    plan: list[Operation] = [Len(), *[Iterate()] * (draw(st.integers(1, 3)) if n < 10_000 else 1)]
+    return Case(
+        ROLE, _arguments(inner, size, draw(st.booleans())), plan,
+        draw(st.sampled_from(setting.world_sizes)), world="group", passed=draw(st.booleans()),
+        ambient=draw(st.integers(0, 99)),
+    )  # fmt: skip
+
+
+def _disturbed_small(setting: Setting) -> Iterator[Case]:
+    """Batches let go one by one, kept, and overwritten while the pass goes on."""
+    singly = [Open("a"), *[Take("a")] * 5, Drain("a")]
+    overwritten = [Open("b"), Take("b", 2), Scribble(), Drain("b"), Scribble()]
+    plan: list[Operation] = [*singly, Iterate(), *overwritten, Iterate(), Iterate()]
+    for n, size, drop in _grid(setting):
+        if n <= 7 and size <= 4:
+            yield _case(setting, Probe("Descending", n), size, drop, plan)
+
+
+def _lazy_small(setting: Setting) -> Iterator[Case]:
+    """A long inner sequence first: one that is read to its end shows that, and comes back."""
+    plan: list[Operation] = [Open("a"), Take("a"), Inspect(), Take("a", 3), Inspect()]
+    inners = (Probe("Counting", 9), Probe("Unsized", 5000), Probe("Endless"))
+    for inner, size, drop in itertools.product(inners, (1, 2, 3, 64), (False, True)):
+        yield _case(setting, inner, size, drop, plan)
+
+
+def _lying_small(setting: Setting) -> Iterator[Case]:
+    for count, claimed in itertools.product((0, 1, 4, 5, 6, 9), (0, 1, 3, 5, 6, 9, 100)):
+        for size, drop in itertools.product((1, 2, 3), (False, True)):
+            if count != claimed:
+                inner = Probe("Lying", count, claimed)
+                yield _case(setting, inner, size, drop, [Iterate(), Iterate()])
+
+
+def _polled_small(setting: Setting) -> Iterator[Case]:
+    for n, size, drop in _grid(setting):
+        plan: list[Operation] = [Passes(1), Inspect(), Passes(2), Inspect()]
+        yield _case(setting, Probe("Counting", n), size, drop, plan)
+
+
+def _epochs_small(setting: Setting) -> Iterator[Case]:
+    plan = [step for epoch in (3, 0, 7) for step in (SetEpoch(epoch), Iterate(), Inspect())]
+    for size, drop in itertools.product((1, 2), (False, True)):
+        yield _case(setting, Probe("Epoched", 5), size, drop, plan)
+
+
+def _plain_small(setting: Setting) -> Iterator[Case]:
+    for name in ("Counting", "Unsized"):
+        yield _case(setting, Probe(name, 5), 2, False, [SetEpoch(3)])
+
+
+PASSES = Scenario("batch-passes", _passes_small, lambda s: _passes_drawn(s), 0.3)
+DISTURBED = Scenario("batch-disturbed", _disturbed_small)
+LAZY = Scenario("batch-lazy", _lazy_small)
+LYING = Scenario("batch-lying", _lying_small)
+POLLED = Scenario("batch-polled", _polled_small)
+EPOCHS = Scenario("batch-epochs", _epochs_small)
+PLAIN = Scenario("batch-plain", _plain_small)

@@ -1,0 +1,189 @@
+"""Cases of `spec/random.md`."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from hypothesis import strategies as st
+
+from conformance.case import Case
+from conformance.operations import Iterate, Operation, Passes, Rebuild, Reseed
+from conformance.recipes import Data, Generator
+from conformance.scenarios import Scenario, Setting
+from conformance.scenarios.lengths import lengths, seeds
+
+ROLE = "RandomSampler"
+LONG = 70_001
+"""Beyond 2^16, and prime to nothing that a buffer may hold."""
+
+
+def taken(setting: Setting, arguments: dict[str, Any]) -> dict[str, Any] | None:
+    """The arguments without those that say nothing; None if the role does not take the others."""
+    given = {name: value for name, value in arguments.items() if value is not None}
+    _, *others = given
+    return given if all(setting.accepts(name) for name in others) else None
+
+
+def cases(
+    setting: Setting, made: Iterator[tuple[dict[str, Any], Sequence[Operation]]]
+) -> Iterator[Case]:
+    """Small cases from arguments and plans, as far as the role takes the arguments."""
+    for arguments, plan in made:
+        given = taken(setting, arguments)
+        if given is not None:
+            yield Case(setting.role, given, plan, ambient=setting.seed)
+
+
+def grouped(
+    draw: st.DrawFn, setting: Setting, arguments: dict[str, Any], plan: Sequence[Operation]
+) -> Case:
+    """A drawn case in a real group; what the role does not take is left out."""
+    first, *others = arguments
+    given = {first: arguments[first]}
+    given |= {name: arguments[name] for name in others if setting.accepts(name)}
+    return Case(
+        setting.role, given, plan, draw(st.sampled_from(setting.world_sizes)), world="group",
+        passed=draw(st.booleans()), ambient=draw(st.integers(0, 99)), alike=draw(st.booleans()),
+    )  # fmt: skip
+
+
+def reseeded(first: int, other: int, count: int) -> list[Operation]:
+    """The same passes twice from generators of one seed, then from one of another."""
+    passes: list[Operation] = [Iterate()] * count
+    again = Rebuild((("generator", Generator(first)),))
+    return [*passes, again, *passes, Rebuild((("generator", Generator(other)),)), *passes]
+
+
+def _counts(n: int) -> list[int | None]:
+    """Values of `num_samples` about the multiples of n and of a chunk of 32."""
+    return [None, *sorted({1, max(1, n - 1), n, n + 1, 2 * n, 2 * n + 1, 3 * n + 2, 33})]
+
+
+def _made(setting: Setting, replacement: bool) -> Iterator[tuple[dict[str, Any], list[Operation]]]:
+    for n in (*range(1, setting.effort.n_max + 1), 31, 33, 100):
+        for count, seed in itertools.product(_counts(n), (None, setting.seed)):
+            given = {"data_source": Data(n), "num_samples": count, "generator": _generator(seed)}
+            yield {**given, "replacement": replacement or None}, [Iterate()] * 4
+    for count, seed in ((None, 1), (None, None), (2 * LONG + 7, 2), (40_000, None)):
+        given = {"data_source": Data(LONG), "num_samples": count, "generator": _generator(seed)}
+        plan: list[Operation] = [Iterate()] * (3 if count is None else 1)
+        yield {**given, "replacement": replacement or None}, plan
+
+
+def _generator(seed: int | None) -> Generator | None:
+    return None if seed is None else Generator(seed)
+
+
+def _shuffles_small(setting: Setting) -> Iterator[Case]:
+    return cases(setting, _made(setting, False))
+
+
+def _throws_small(setting: Setting) -> Iterator[Case]:
+    return cases(setting, _made(setting, True))
+
+
+@st.composite
+def _drawn(draw: st.DrawFn, setting: Setting, replacement: bool) -> Case:
+    n = draw(lengths(1))
+    arguments: dict[str, Any] = {"data_source": Data(n)}
+    if replacement:
+        arguments["replacement"] = True
+    if draw(st.booleans()):
+        arguments["num_samples"] = draw(st.integers(1, max(64, min(3 * n, 200_000))))
+    if draw(st.booleans()):
+        arguments["generator"] = Generator(draw(seeds()), by_rank=draw(st.booleans()))
+    count = arguments.get("num_samples", n)
+    plan = [Iterate()] * (draw(st.integers(1, 4)) if count < 10_000 else 1)
+    return grouped(draw, setting, arguments, plan)
+
+
+def _seeded_small(setting: Setting) -> Iterator[Case]:
+    made: list[tuple[dict[str, Any], int]]
+    made = [({"data_source": Data(n)}, 4) for n in (1, 2, 5, 15, 16, 17, 40, 100)]
+    made += [({"data_source": Data(n), "num_samples": 2 * n + 3}, 3) for n in (3, 16, 40)]
+    made += [({"data_source": Data(n), "replacement": True}, 3) for n in (5, 40)]
+    made += [({"data_source": Data(LONG)}, 2)]
+    pairs = ((setting.seed, setting.seed + 1),)
+    return cases(
+        setting,
+        (
+            ({**arguments, "generator": Generator(first)}, reseeded(first, other, count))
+            for arguments, count in made
+            for first, other in pairs
+        ),
+    )
+
+
+@st.composite
+def _seeded_drawn(draw: st.DrawFn, setting: Setting) -> Case:
+    n = draw(lengths(1, 200_000))
+    first, other = draw(st.lists(seeds(), min_size=2, max_size=2, unique=True))
+    arguments: dict[str, Any] = {"data_source": Data(n), "generator": Generator(first)}
+    if n < 1000 and draw(st.booleans()):
+        arguments["num_samples"] = draw(st.integers(1, 3 * n))
+    plan = reseeded(first, other, draw(st.integers(1, 3 if n < 10_000 else 2)))
+    return grouped(draw, setting, arguments, plan)
+
+
+def manual(first: int, other: int) -> list[Operation]:
+    """Seeded passes, among others that nobody seeded."""
+    a, b, one = Reseed(first, "torch"), Reseed(other, "torch"), Iterate()
+    return [a, one, a, one, b, one, one, one, a, one, b, one, Rebuild(), a, one]
+
+
+def _manual_small(setting: Setting) -> Iterator[Case]:
+    made: list[dict[str, Any]] = [{"data_source": Data(n)} for n in (1, 2, 5, 16, 17, 100, LONG)]
+    made += [{"data_source": Data(n), "num_samples": 2 * n + 3} for n in (3, 16)]
+    made += [{"data_source": Data(n), "replacement": True, "num_samples": 70} for n in (5, 40)]
+    return cases(setting, ((given, manual(setting.seed, setting.seed + 1)) for given in made))
+
+
+@st.composite
+def _manual_drawn(draw: st.DrawFn, setting: Setting) -> Case:
+    first, other = draw(st.lists(seeds(), min_size=2, max_size=2, unique=True))
+    arguments: dict[str, Any] = {"data_source": Data(draw(lengths(1, 20_000)))}
+    if draw(st.booleans()):
+        arguments |= {"replacement": True, "num_samples": draw(st.integers(1, 300))}
+    return grouped(draw, setting, arguments, manual(first, other))
+
+
+def _many(setting: Setting) -> Iterator[Case]:
+    """Enough passes to see a biased shuffle, short and long, with a generator and without."""
+
+    many = (
+        (2, None, 2000, 1), (3, None, 4000, None), (4, None, 17_000, 2), (5, None, 4000, None),
+        (8, 3, 3000, 3), (5, 13, 2000, None), (16, None, 6000, 4), (40, None, 1500, None),
+        (3001, None, 1, 5), (LONG, None, 3, None), (LONG, 50_000, 1, 6), (500_009, None, 1, 7),
+    )  # fmt: skip
+
+    def made() -> Iterator[tuple[dict[str, Any], list[Operation]]]:
+        for n, count, passes, seed in many:
+            trials = passes if n > 64 else int(passes * setting.effort.trials)
+            generator = None if seed is None else Generator(setting.seed + seed)
+            given = {"data_source": Data(n), "num_samples": count, "generator": generator}
+            yield given, [Passes(trials)]
+
+    return cases(setting, made())
+
+
+def _many_throws(setting: Setting) -> Iterator[Case]:
+    def made() -> Iterator[tuple[dict[str, Any], list[Operation]]]:
+        few = ((1, 3, 10, 0), (2, 40, 500, 1), (7, 40, 1000, None), (16, None, 1000, 2))
+        long = ((100, 1000, 40, None), (LONG, LONG, 2, 3), (LONG, 10, 4000, None))
+        for n, count, passes, seed in (*few, *long):
+            generator = None if seed is None else Generator(setting.seed + seed)
+            given = {"data_source": Data(n), "replacement": True, "num_samples": count}
+            trials = passes if n > 64 else int(passes * setting.effort.trials)
+            yield {**given, "generator": generator}, [Passes(trials)]
+
+    return cases(setting, made())
+
+
+SHUFFLES = Scenario("random-shuffles", _shuffles_small, lambda s: _drawn(s, False), 0.3)
+THROWS = Scenario("random-throws", _throws_small, lambda s: _drawn(s, True), 0.3)
+SEEDED = Scenario("random-seeded", _seeded_small, lambda s: _seeded_drawn(s), 0.2)
+MANUAL = Scenario("random-manual", _manual_small, lambda s: _manual_drawn(s), 0.2)
+MANY = Scenario("random-many", _many)
+MANY_THROWS = Scenario("random-many-throws", _many_throws)

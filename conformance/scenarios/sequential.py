@@ -1,0 +1,43 @@
+"""Cases of `spec/sequential.md`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hypothesis import strategies as st
+
+from conformance.case import Case
+from conformance.operations import Iterate, Operation, Resize
+from conformance.recipes import Data
+from conformance.scenarios import Scenario, Setting
+from conformance.scenarios.lengths import lengths
+
+ROLE = "SequentialSampler"
+
+
+def _passes_small(setting: Setting) -> Iterator[Case]:
+    for n in (*range(setting.effort.n_max + 1), 100, 65_537):
+        yield Case(ROLE, {"data_source": Data(n)}, [Iterate()] * 4, ambient=setting.seed)
+
+
+def _resized_small(setting: Setting) -> Iterator[Case]:
+    for n in range(setting.effort.n_max + 1):
+        plan = [Iterate(), Resize(n + 3), Iterate(), Resize(n // 2), Iterate(), Iterate()]
+        yield Case(ROLE, {"data_source": Data(n)}, plan, ambient=setting.seed)
+
+
+@st.composite
+def _passes_drawn(draw: st.DrawFn, setting: Setting) -> Case:
+    width = draw(st.sampled_from(setting.world_sizes))
+    n = draw(lengths(around=width))
+    plan: list[Operation] = [Iterate()] * (draw(st.integers(1, 4)) if n < 10_000 else 1)
+    if draw(st.booleans()):
+        plan += [Resize(draw(st.integers(0, n + 900))), Iterate()]
+    return Case(
+        ROLE, {"data_source": Data(n)}, plan, width, world="group", passed=draw(st.booleans()),
+        ambient=draw(st.integers(0, 99)),
+    )  # fmt: skip
+
+
+PASSES = Scenario("sequential-passes", _passes_small, lambda s: _passes_drawn(s), 0.3)
+RESIZED = Scenario("sequential-resized", _resized_small)

@@ -1,0 +1,95 @@
+"""Cases of `spec/subset.md`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from hypothesis import strategies as st
+
+from conformance.case import Case
+from conformance.operations import Iterate, Operation, Passes
+from conformance.recipes import Generator, Values
+from conformance.scenarios import Scenario, Setting
+from conformance.scenarios.lengths import lengths, seeds
+from conformance.scenarios.random import LONG, cases, grouped, reseeded
+
+KINDS = (
+    "list", "tuple", "range", "ndarray", "ndarray.int32", "ndarray.uint8", "tensor", "int32",
+)  # fmt: skip
+"""How indices are handed over; the last two are tensors."""
+
+
+def _indices(n: int) -> list[tuple[int, ...] | range]:
+    """Plain ones, some with gaps and out of order, some doubled."""
+    return [range(n), tuple((7 * i + 3) % 101 for i in range(n)), tuple(i // 2 for i in range(n))]
+
+
+def _passes_small(setting: Setting) -> Iterator[Case]:
+    def made() -> Iterator[tuple[dict[str, Any], list[Operation]]]:
+        for n in (*range(setting.effort.n_max + 1), 33, 100):
+            for items in _indices(n):
+                for seed in (None, Generator(setting.seed)):
+                    yield {"indices": Values(items), "generator": seed}, [Iterate()] * 4
+        yield {"indices": Values(range(5, 5 + LONG))}, [Iterate()] * 3
+        yield {"indices": Values(range(0, 2 * LONG, 2), "range")}, [Iterate()]
+
+    return cases(setting, made())
+
+
+def _kinds_small(setting: Setting) -> Iterator[Case]:
+    for n in (1, 2, 5):
+        for kind in KINDS:
+            items = range(5, 5 + n)
+            yield Case(setting.role, {"indices": Values(items, kind)}, [Iterate()] * 2)
+
+
+@st.composite
+def _passes_drawn(draw: st.DrawFn, setting: Setting) -> Case:
+    n, start = draw(lengths(most=131_072)), draw(st.integers(0, 1000))
+    given = Values(range(start, start + n * draw(st.integers(1, 3)), draw(st.integers(1, 3))))
+    listed = st.builds(Values, st.lists(st.integers(0, 9), max_size=40).map(tuple))
+    arguments: dict[str, Any] = {"indices": draw(listed) if draw(st.booleans()) else given}
+    if draw(st.booleans()):
+        arguments["generator"] = Generator(draw(seeds()), by_rank=draw(st.booleans()))
+    plan = [Iterate()] * (draw(st.integers(1, 4)) if n < 10_000 else 1)
+    return grouped(draw, setting, arguments, plan)
+
+
+def _seeded_small(setting: Setting) -> Iterator[Case]:
+    first, other = setting.seed, setting.seed + 1
+    made = (
+        ({"indices": Values(items), "generator": Generator(first)}, reseeded(first, other, 4))
+        for n in (1, 2, 5, 15, 16, 17, 40, 100)
+        for items in _indices(n)
+    )
+    yield from cases(setting, made)
+    long = {"indices": Values(range(LONG)), "generator": Generator(first)}
+    yield from cases(setting, iter([(long, reseeded(first, other, 2))]))
+
+
+@st.composite
+def _seeded_drawn(draw: st.DrawFn, setting: Setting) -> Case:
+    n, start = draw(lengths(1, 20_000)), draw(st.integers(0, 1000))
+    first, other = draw(st.lists(seeds(), min_size=2, max_size=2, unique=True))
+    arguments = {"indices": Values(range(start, start + n)), "generator": Generator(first)}
+    return grouped(draw, setting, arguments, reseeded(first, other, draw(st.integers(1, 3))))
+
+
+def _many(setting: Setting) -> Iterator[Case]:
+    """Enough passes to see a biased shuffle, short and long, with a generator and without."""
+
+    def made() -> Iterator[tuple[dict[str, Any], list[Operation]]]:
+        few = ((2, 2000, 1), (3, 4000, None), (4, 17_000, 2), (5, 4000, None), (16, 6000, 3))
+        for n, passes, seed in (*few, (3001, 1, 4), (LONG, 3, None), (500_009, 1, 5)):
+            trials = passes if n > 64 else int(passes * setting.effort.trials)
+            generator = None if seed is None else Generator(setting.seed + seed)
+            yield {"indices": Values(range(n + 9, 9, -1)), "generator": generator}, [Passes(trials)]
+
+    return cases(setting, made())
+
+
+PASSES = Scenario("subset-passes", _passes_small, lambda s: _passes_drawn(s), 0.3)
+KIND = Scenario("subset-kinds", _kinds_small)
+SEEDED = Scenario("subset-seeded", _seeded_small, lambda s: _seeded_drawn(s), 0.2)
+MANY = Scenario("subset-many", _many)

@@ -1,0 +1,186 @@
+"""Cases of `spec/weighted.md`."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+from hypothesis import strategies as st
+
+from conformance.case import Case
+from conformance.operations import Iterate, Operation, Passes
+from conformance.recipes import Generator, Raw, Sparse, Values
+from conformance.scenarios import Scenario, Setting
+from conformance.scenarios.lengths import seeds
+from conformance.scenarios.random import LONG, cases, grouped, reseeded
+
+ROLE = "WeightedRandomSampler"
+NAN, INF = float("nan"), float("inf")
+FOUR = (2.0, 3.0, 3.0, 4.0)
+"""Four classes, none of them rare: 2 % in one of them is seen in 1.5 million draws."""
+
+Made = Iterator[tuple[dict[str, Any], list[Operation]]]
+
+
+def _weights(n: int) -> list[tuple[float, ...]]:
+    """Even ones, uneven ones, some with zeros at either end and within, some far apart."""
+    zeros = (0.0, *(float(i % 3) for i in range(1, n - 1)), 0.0) if n > 3 else ()
+    far = tuple(10.0 ** (-17 * (i % 3)) for i in range(n))
+    found = [(1.0,) * n, tuple(float(i + 1) for i in range(n)), far, zeros]
+    return [weights for weights in found if any(weights)]
+
+
+def _passes_small(setting: Setting) -> Iterator[Case]:
+    def made() -> Made:
+        for n in (*range(1, setting.effort.n_max + 1), 40):
+            for weights, seed in itertools.product(_weights(n), (None, Generator(setting.seed))):
+                positive = sum(weight > 0 for weight in weights)
+                for count in sorted({1, 2, positive, n + 1, 33}):
+                    given = {"weights": Values(weights), "num_samples": count, "generator": seed}
+                    yield given, [Iterate()] * 3
+                for count in sorted({1, (positive + 1) // 2, positive}):
+                    given = {"weights": Values(weights), "num_samples": count, "generator": seed}
+                    yield {**given, "replacement": False}, [Iterate()] * 3
+        yield from _long()
+
+    return cases(setting, made())
+
+
+def _long() -> Made:
+    """Beyond 2^16 weights, the first of them 0."""
+    for replacement, count in ((True, 100_000), (False, 30_000), (False, LONG - 1)):
+        given = {"weights": Values(range(LONG)), "num_samples": count, "generator": Generator(1)}
+        yield {**given, "replacement": replacement}, [Iterate()] * 3
+
+
+def _starved_small(setting: Setting) -> Iterator[Case]:
+    """Without replacement, more draws than there are weights to draw from."""
+    for weights, count in (((1.0, 0.0), 2), ((0.0, 1.0, 0.0), 2), ((0.0, 2.0, 1.0, 0.0, 3.0), 5)):
+        given = {"weights": Values(weights), "num_samples": count, "replacement": False}
+        yield Case(ROLE, given, [Iterate()], ambient=setting.seed)
+
+
+@st.composite
+def _passes_drawn(draw: st.DrawFn, setting: Setting) -> Case:
+    few = st.lists(st.sampled_from([0.0, 1e-30, 0.1, 1.0, 3.0, 1e9]), min_size=1, max_size=60)
+    many = st.integers(1, 100_000).map(lambda n: range(n + 1))
+    weights = draw(st.one_of(few, few, few, many).filter(any))
+    items = weights if isinstance(weights, range) else tuple(weights)
+    positive = sum(weight > 0 for weight in items)
+    replacement = draw(st.booleans())
+    most = 3000 if replacement else positive
+    arguments: dict[str, Any] = {
+        "weights": Values(items, draw(st.sampled_from(["list", "tensor", "ndarray"]))),
+        "num_samples": draw(st.integers(1, most)), "replacement": replacement,
+    }  # fmt: skip
+    if draw(st.booleans()):
+        arguments["generator"] = Generator(draw(seeds()), by_rank=draw(st.booleans()))
+    return grouped(draw, setting, arguments, [Iterate()] * draw(st.integers(1, 3)))
+
+
+def _many(setting: Setting) -> Iterator[Case]:
+    """Enough draws to see a class that is 2 % off: in long passes, short ones, and single draws."""
+
+    def made() -> Made:
+        many = (
+            (FOUR, 2, 5000, None), (FOUR, 1, 10_000, 1), ((1.0, 0.0, 3.0), 5, 2000, 2),
+            (tuple(float(i) for i in range(1, 41)), 20_000, 5, None),
+            (range(LONG), 100_000, 3, 3), (FOUR, 100_000, 15, 4),
+        )  # fmt: skip
+        for weights, count, passes, seed in many:
+            trials = max(1, int(passes * setting.effort.trials))
+            generator = None if seed is None else Generator(setting.seed + seed)
+            given = {"weights": Values(weights), "num_samples": count, "generator": generator}
+            yield given, [Passes(trials)]
+
+    return cases(setting, made())
+
+
+def _many_first(setting: Setting) -> Iterator[Case]:
+    def made() -> Made:
+        many = (
+            (FOUR, 1, 10_000, None), (FOUR, 4, 10_000, 1), ((1.0, 0.0, 3.0), 2, 4000, None),
+            (tuple(float(i) for i in range(1, 41)), 7, 10_000, 2), (range(LONG), 5, 200, 3),
+        )  # fmt: skip
+        for weights, count, passes, seed in many:
+            generator = None if seed is None else Generator(setting.seed + seed)
+            given = {"weights": Values(weights), "num_samples": count, "replacement": False}
+            yield {**given, "generator": generator}, [Passes(int(passes * setting.effort.trials))]
+
+    return cases(setting, made())
+
+
+def _scaled(setting: Setting) -> Iterator[Case]:
+    def made() -> Made:
+        kinds = ("list", "tuple", "ndarray.float32", "ndarray.float64", "float32", "float64")
+        scales = [(kind, scale) for scale in (1.0, 1e-30, 1e30) for kind in kinds]
+        whole = [("ndarray.int64", 1), ("int64", 1), ("ndarray.int64", 10**15), ("list", 10**15)]
+        for kind, scale in (*whole, *scales):
+            weights = Values(tuple(scale * weight for weight in (1, 2, 3, 4)), kind)
+            trials = int(3 * setting.effort.trials) or 1
+            yield {"weights": weights, "num_samples": 20_000}, [Passes(trials)]
+        for scale in (1e-30, 1e30):
+            weights = Values(tuple(scale * weight for weight in (1, 2, 3, 4)))
+            yield {"weights": weights, "num_samples": 2, "replacement": False}, [Passes(3000)]
+
+    return cases(setting, made())
+
+
+def _refused(setting: Setting) -> Iterator[Case]:
+    """The last argument is the invalid one."""
+    wrong: tuple[Any, ...] = (
+        Values((NAN, 1.0)), Values((1.0, NAN), "tensor"), Values((1.0, INF)), Values((INF,)),
+        Values((1.0, -INF)), Values((1.0, -1.0)), Values((-1.0, -2.0)), Values((1.0, -1e-30)),
+        Values(()), Values((), "tensor"), Values((0.0,)), Values((0.0, 0.0, 0.0), "ndarray"),
+        Values(((1.0,), (2.0,))), Values(((1.0,), (2.0,)), "tensor"),
+        Values(((1.0, 2.0),), "ndarray"), Raw(3.0, "tensor"),
+    )  # fmt: skip
+    for weights in wrong:
+        yield Case(ROLE, {"num_samples": 1, "weights": weights}, [], ambient=setting.seed)
+    for items, count in (((1.0,), 2), ((1.0, 0.0), 2), ((0.0, 1.0, 1.0), 3), ((1.0, 2.0), 100)):
+        given = {"weights": Values(items), "replacement": False, "num_samples": count}
+        yield Case(ROLE, given, [], ambient=setting.seed)
+
+
+def _seeded_small(setting: Setting) -> Iterator[Case]:
+    first, other = setting.seed, setting.seed + 1
+
+    def made() -> Made:
+        for n, count, replacement in itertools.product((1, 2, 16, 40), (1, 16, 100), (None, False)):
+            if replacement is None or count <= n:
+                given = {"weights": Values(_weights(n)[0]), "num_samples": count}
+                yield {**given, "replacement": replacement}, reseeded(first, other, 4)
+        given = {"weights": Values(range(LONG)), "num_samples": 1000}
+        yield given, reseeded(first, other, 2)
+
+    seeded = (({**given, "generator": Generator(first)}, plan) for given, plan in made())
+    return cases(setting, seeded)
+
+
+@st.composite
+def _seeded_drawn(draw: st.DrawFn, setting: Setting) -> Case:
+    weights = draw(st.lists(st.integers(1, 3).map(float), min_size=1, max_size=60))
+    replacement = draw(st.booleans())
+    count = draw(st.integers(1, 300 if replacement else len(weights)))
+    first, other = draw(st.lists(seeds(), min_size=2, max_size=2, unique=True))
+    arguments: dict[str, Any] = {"weights": Values(tuple(weights)), "num_samples": count}
+    arguments["replacement"] = replacement
+    plan = reseeded(first, other, draw(st.integers(1, 3)))
+    return grouped(draw, setting, {**arguments, "generator": Generator(first)}, plan)
+
+
+def _beyond(setting: Setting) -> Iterator[Case]:
+    limit = 1 << 24
+    weights = Sparse(limit + 6, (3, limit + 1, limit + 4))
+    yield Case(ROLE, {"weights": weights, "num_samples": 80}, [Iterate()], ambient=setting.seed)
+
+
+PASSES = Scenario("weighted-passes", _passes_small, lambda s: _passes_drawn(s), 0.3)
+STARVED = Scenario("weighted-starved", _starved_small)
+MANY = Scenario("weighted-many", _many)
+MANY_FIRST = Scenario("weighted-many-first", _many_first)
+SCALED = Scenario("weighted-scaled", _scaled)
+REFUSED = Scenario("weighted-refused", _refused)
+SEEDED = Scenario("weighted-seeded", _seeded_small, lambda s: _seeded_drawn(s), 0.2)
+BEYOND = Scenario("weighted-beyond", _beyond)
