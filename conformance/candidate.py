@@ -99,6 +99,8 @@ def _stand_ins() -> dict[str, Any]:
 def _import(name: str) -> ModuleType:
     try:
         if not name.endswith(".py"):
+            if str(Path.cwd()) not in sys.path:
+                sys.path.append(str(Path.cwd()))
             return importlib.import_module(name)
         path = Path(name).resolve()
         sys.path.insert(0, str(path.parent))

@@ -79,6 +79,15 @@ def pytest_configure(config: pytest.Config) -> None:
 SESSION: pytest.StashKey[Session] = pytest.StashKey()
 
 
+COLLECTED: pytest.StashKey[bool] = pytest.StashKey()
+
+
+def pytest_collection_modifyitems(config: pytest.Config) -> None:
+    """The suite without a candidate is a usage error, not a green run of nothing."""
+    if COLLECTED in config.stash and not config.getoption("--impl"):
+        raise pytest.UsageError("say what to examine: pytest conformance --impl=MODULE")
+
+
 def pytest_unconfigure(config: pytest.Config) -> None:
     """End every process."""
     if SESSION in config.stash:
@@ -91,8 +100,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if properties is None:
         return
     config = metafunc.config
-    if not config.getoption("--impl"):
-        raise pytest.UsageError("say what to examine: pytest conformance --impl=MODULE")
+    config.stash[COLLECTED] = True
     chosen = [
         (impl, prop)
         for impl in config.getoption("--impl")

@@ -14,6 +14,7 @@ from conformance.baseline import deviation_of, read_baseline, write_baseline
 from conformance.candidate import ROLES, CandidateError, Description, Source
 from conformance.case import Case, parse
 from conformance.clauses import clauses
+from conformance.config import read_config
 from conformance.examine import Examiner, Options, Property
 from conformance.scenarios import EFFORTS
 from conformance.verdict import DECLARED, HOLDS, NOT_APPLICABLE, NOT_PROVIDED, VIOLATED, Verdict
@@ -61,11 +62,12 @@ class Session:
         deviations = [d for name in option("--baseline") for d in read_baseline(name)]
         _known_patterns(option("--clause"), option("--on"))
         self.examiner = Examiner(self.worlds, options, deviations)
-        names = tuple(_name(text) for text in option("--role"))
+        names, policies = read_config(config.invocation_params.dir)
+        names = (*names, *(_name(text) for text in option("--role")))
         self.candidates: dict[str, Description] = {}
         try:
             for text in option("--impl"):
-                source = Source(text, names, profile=options.profile)
+                source = Source(text, names, policies, options.profile)
                 self.candidates[text] = self.worlds.describe(source)
         except CandidateError:
             self.worlds.close()

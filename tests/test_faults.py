@@ -83,7 +83,9 @@ class Bench:
         }
         self.properties = properties()
 
-    def verdicts(self, text: str, clause: str, on: str = "", effort: str = "quick") -> list[Verdict]:
+    def verdicts(
+        self, text: str, clause: str, on: str = "", effort: str = "quick"
+    ) -> list[Verdict]:
         """The verdicts on one clause, for the roles that the candidate provides."""
         candidate = self.worlds.describe(Source(text))
         return [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import subprocess
@@ -22,7 +23,6 @@ CLAUSES = (
     "sampler.works", "sampler.returns", "sampler.ends", "sampler.index", "sampler.quiet",
     "distributed.equal-counts", "sequential.order",
 )  # fmt: skip
-VERDICT = re.compile(r"^([a-z]+\.[a-z-]+) +(?:MUST|SHOULD) +(?:\w+Sampler +)?([a-z]+(?: [a-z]+)?)")
 
 
 @dataclass
@@ -55,7 +55,16 @@ def marked(marker: str) -> list[str]:
 
 def shared() -> set[str]:
     """The names in shared memory."""
-    return set(os.listdir("/dev/shm"))
+    return {path.name for path in Path("/dev/shm").iterdir()}
+
+
+def unmapped(names: set[str]) -> set[str]:
+    """Those of the names in shared memory that no living process uses."""
+    used = set()
+    for process in psutil.process_iter() if names else ():
+        with contextlib.suppress(psutil.Error):
+            used |= {Path(area.path).name for area in process.memory_maps()}
+    return (names & shared()) - used
 
 
 @pytest.fixture
@@ -80,7 +89,7 @@ def run(impl: str, marker: str, clauses: tuple[str, ...] = CLAUSES) -> Run:
         capture_output=True, text=True, timeout=RUN_S_MAX,
         env={**os.environ, MARKER: marker},
     )  # fmt: skip
-    return Run(done.returncode, done.stdout + done.stderr, marked(marker), shared() - before)
+    return Run(done.returncode, done.stdout + done.stderr, marked(marker), unmapped(shared() - before))
 
 
 @pytest.mark.parametrize("name", list(HOSTILE))

@@ -105,7 +105,9 @@ def _polled_small(setting: Setting) -> Iterator[Case]:
 
 
 def _epochs_small(setting: Setting) -> Iterator[Case]:
-    plan = [step for epoch in (3, 0, 7) for step in (SetEpoch(epoch), Iterate(), Inspect())]
+    plan: list[Operation] = []
+    for epoch in (3, 0, 7):
+        plan += [SetEpoch(epoch), Iterate(), Inspect()]
     for size, drop in itertools.product((1, 2), (False, True)):
         yield _case(setting, Probe("Epoched", 5), size, drop, plan)
 

@@ -31,6 +31,7 @@ MARK = "CONFORMANCE_MARK"
 
 _MARK = uuid.uuid4().hex
 _SERVERS: dict[int, Any] = {}
+_RANKS: list[Any] = []
 
 
 def server(hash_seed: int) -> Any:
@@ -59,16 +60,22 @@ def _environment(**changes: str) -> Iterator[None]:
 
 
 def stop_servers() -> None:
-    """End every fork server and wait for it; kill what candidates have left behind."""
-    if not _SERVERS:
+    """End every fork server, unless ranks still live; kill what candidates have left behind.
+
+    A server ends when nobody holds its pipe any more, and every descendant holds it: so those that
+    are left go first.
+    """
+    _RANKS[:] = [rank for rank in _RANKS if rank.poll() is None]
+    if _RANKS or not _SERVERS:
         return
+    servers = {found._forkserver_pid for found in _SERVERS.values()}
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error):
+            if process.pid not in servers and process.environ().get(MARK) == _MARK:
+                process.kill()
     for found in _SERVERS.values():
         found._stop()
     _SERVERS.clear()
-    for process in psutil.process_iter():
-        with contextlib.suppress(psutil.Error):
-            if process.uids().real == os.getuid() and process.environ().get(MARK) == _MARK:
-                process.kill()
 
 
 class _Popen(popen_forkserver.Popen):
@@ -92,6 +99,7 @@ class _Popen(popen_forkserver.Popen):
         with os.fdopen(pipe, "wb") as stream:
             stream.write(buffer.getbuffer())
         self.pid = read_signed(self.sentinel)
+        _RANKS.append(self)
 
 
 class Process(context.ForkServerProcess):

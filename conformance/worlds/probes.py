@@ -9,6 +9,13 @@ from typing import Any
 import numpy as np
 import torch
 
+FAR = 1_000_000
+"""How far an endless sampler may be read before it is taken that it would be read for ever."""
+
+
+class Planned(Exception):
+    """What `Raising` raises; its arguments must survive."""
+
 
 class Counting:
     """0..count-1 in order; counts what is asked of it."""
@@ -78,15 +85,14 @@ class Unsized:
 
 
 class Endless(Unsized):
-    """Never ends; `draws` tells how far it was read."""
+    """Never ends; `draws` tells how far it was read. Raises `Planned` where nobody needs to be."""
 
     def __iter__(self) -> Iterator[int]:
         self.seen["passes"] += 1
-        place = 0
-        while True:
+        for place in range(FAR):
             self.seen["draws"] += 1
             yield place
-            place += 1
+        raise Planned("read too far", FAR)
 
 
 class Lying(Counting):
@@ -94,10 +100,6 @@ class Lying(Counting):
 
     def __len__(self) -> int:
         return self.at
-
-
-class Planned(Exception):
-    """What `Raising` raises; its arguments must survive."""
 
 
 class Raising(Counting):

@@ -29,6 +29,7 @@ except ImportError:
     stub.TestCase, stub.ACCEPT = unittest.TestCase, False  # type: ignore[attr-defined]
     sys.modules["expecttest"] = stub
 
+from torch._C._distributed_c10d import FileStore
 from torch.testing._internal.common_distributed import (
     MultiProcContinuousTest,
     MultiProcessTestCase,
@@ -39,7 +40,7 @@ from torch.utils.data import DistributedSampler
 def judge(number: int) -> None:
     """In one rank: build, set the epoch, iterate, gather, and assert the two laws."""
     n, epoch = check(number)
-    sampler = DistributedSampler(range(n))
+    sampler: DistributedSampler[int] = DistributedSampler(range(n))  # type: ignore[arg-type]
     sampler.set_epoch(epoch)
     mine = torch.tensor(list(sampler), dtype=torch.int64)
     counts = [torch.zeros(1, dtype=torch.int64) for _ in range(dist.get_world_size())]
@@ -73,7 +74,7 @@ class Spawned(MultiProcessTestCase):
         self._spawn_processes()
 
     def join_group(self) -> None:
-        store = dist.FileStore(self.file_name, self.world_size)
+        store = FileStore(self.file_name, self.world_size)
         dist.init_process_group("gloo", store=store, rank=self.rank, world_size=self.world_size)
 
 

@@ -63,8 +63,7 @@ def case(number: int, ranks: int) -> Case:
     """The check as a case: the ranks find their place in the group themselves."""
     n, epoch = check(number)
     plan = [SetEpoch(epoch), Iterate()]
-    options = {"world_size": ranks, "world": "group", "passed": False}
-    return Case("DistributedSampler", {"dataset": Data(n)}, plan, **options)
+    return Case("DistributedSampler", {"dataset": Data(n)}, plan, ranks, "group", passed=False)
 
 
 def pool_s(worlds: Worlds, cases: list[Case]) -> float:
@@ -155,7 +154,7 @@ def suite_rate(way: str, ranks: int, count: int) -> float:
     if process.returncode:
         raise RuntimeError(f"{command} failed\n{errors[-3000:]}")
     ended_s = json.loads(said)[way == "continuous" :]
-    return (len(ended_s) - 1) / (ended_s[-1] - ended_s[0])
+    return float((len(ended_s) - 1) / (ended_s[-1] - ended_s[0]))
 
 
 def measure(worlds: Worlds, ranks: int, turns: list[str], counts: dict[str, int]) -> Rates:

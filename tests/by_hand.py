@@ -1,0 +1,52 @@
+"""Traces written by hand, so that a test shows in a few numbers what a law thinks of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from conformance.case import Case
+from conformance.laws import LAWS, Unmet, load_laws
+from conformance.trace import Error, Event, Items, RankTrace, Trace
+
+load_laws()
+
+UNMET = "unmet"
+
+
+def items(values: Any, kinds: tuple[str, ...] = ("int",)) -> Items:
+    """Indices, or batches if there are lists in `values`."""
+    if any(isinstance(value, list) for value in values):
+        sizes = np.array([len(batch) for batch in values])
+        flat = np.array([index for batch in values for index in batch], dtype=np.int64)
+        return Items(flat, kinds, sizes, ("list",))
+    return Items(np.array(values, dtype=np.int64), kinds)
+
+
+def error(kind: str, *bases: str) -> Error:
+    return Error((kind, *bases, "Exception", "BaseException"), "by hand")
+
+
+def traced(case: Case, *results: Any, construction: Error | None = None) -> Trace:
+    """A trace of one rank: a result (or an `Error`) for each operation of the case's plan.
+
+    Lists, tuples and arrays are what an operation yielded.
+    """
+    events = [Event(None, None, construction)]
+    for operation, result in zip(case.plan, results, strict=True):
+        if isinstance(result, Error):
+            events.append(Event(operation, None, result))
+        else:
+            yielded = isinstance(result, (list, tuple, range, np.ndarray))
+            events.append(Event(operation, items(result) if yielded else result))
+    return Trace(case, (RankTrace(0, tuple(events)),))
+
+
+def judged(clause: str, trace: Trace) -> str:
+    """The anomaly that the law of `clause` finds, "" for none, `UNMET` if it cannot judge."""
+    try:
+        violation = LAWS[clause](trace)
+    except Unmet:
+        return UNMET
+    return violation.anomaly if violation else ""

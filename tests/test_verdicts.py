@@ -1,0 +1,50 @@
+"""The main job on real input: the verdicts on torch's samplers and on the reference."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+BOUND_S = 600
+
+
+def examine(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the whole suite at default effort."""
+    command = [sys.executable, "-m", "pytest", "--pyargs", "conformance", "-p", "no:cacheprovider"]
+    return subprocess.run(
+        [*command, *arguments], cwd=folder, capture_output=True, text=True, timeout=BOUND_S
+    )
+
+
+@pytest.mark.parametrize("profile", ["core", "torch"])
+def test_reference_breaks_nothing(tmp_path: Path, profile: str) -> None:
+    """The reference breaks no clause, MUST or SHOULD, in either profile."""
+    done = examine(
+        tmp_path, "--impl=reference", f"--conformance-profile={profile}", "--strict-should"
+    )
+
+    assert done.returncode == 0, done.stdout[-5000:]
+    assert "violated" not in done.stdout.splitlines()[-2]
+
+
+@pytest.mark.parametrize("profile", ["core", "torch"])
+def test_torch_breaks_what_its_baseline_says(tmp_path: Path, profile: str) -> None:
+    """With the shipped baseline torch is green: nothing else is broken, and nothing is stale."""
+    options = ["--baseline=torch", f"--conformance-profile={profile}", "--strict-should"]
+
+    done = examine(tmp_path, "--impl=torch.utils.data", *options)
+
+    assert done.returncode == 0, done.stdout[-5000:]
+    assert "declared deviation" in done.stdout
+
+
+def test_torch_is_red_without_its_baseline(tmp_path: Path) -> None:
+    """Without the baseline the MUSTs that torch breaks fail the run, each with its document."""
+    done = examine(tmp_path, "--impl=torch.utils.data", "--clause=sampler.resize")
+
+    assert done.returncode == pytest.ExitCode.TESTS_FAILED
+    assert "resize-crash" in done.stdout
+    assert "  again  pytest" in done.stdout
