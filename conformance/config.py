@@ -22,7 +22,9 @@ def read_config(folder: Path) -> tuple[Pairs, Pairs]:
     [tool.conformance.roles] maps a role to the candidate's name for it; [tool.conformance.policies]
     holds `pads`, `divides` and `sentinel`. Raises CandidateError that names an unknown key.
     """
-    path = next((p for f in (folder, *folder.parents) if (p := f / "pyproject.toml").exists()), None)
+    path = next(
+        (p for f in (folder, *folder.parents) if (p := f / "pyproject.toml").exists()), None
+    )
     if path is None:
         return (), ()
     try:

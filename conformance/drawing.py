@@ -57,7 +57,8 @@ class Drawing:
         quiet = hypothesis.reporting.with_reporter(_nothing)
         with quiet, contextlib.suppress(Found):
             draw: Any = hypothesis.given(strategy)(self.one)
-            hypothesis.seed(seed)(settings(draw))()
+            seeded: Any = hypothesis.seed(seed)
+            seeded(settings(draw))()
 
     def one(self, case: Case) -> None:
         """Judge a drawn case; past the bound on time only what was seen before is answered."""

@@ -82,10 +82,18 @@ SESSION: pytest.StashKey[Session] = pytest.StashKey()
 COLLECTED: pytest.StashKey[bool] = pytest.StashKey()
 
 
-def pytest_collection_modifyitems(config: pytest.Config) -> None:
-    """The suite without a candidate is a usage error, not a green run of nothing."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out chapters without a chosen clause; without a candidate nothing can be examined."""
     if COLLECTED in config.stash and not config.getoption("--impl"):
         raise pytest.UsageError("say what to examine: pytest conformance --impl=MODULE")
+    empty = [item for item in items if _parameters(item).get("subject", ()) is None]
+    if empty:
+        items[:] = [item for item in items if item not in empty]
+
+
+def _parameters(item: pytest.Item) -> dict[str, Any]:
+    """What an item is parametrized with."""
+    return getattr(getattr(item, "callspec", None), "params", {})
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -109,7 +117,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         and _like(prop.role, config.getoption("--on"))
     ]
     ids = [f"{prop.clause.id}-{prop.role}-{impl}" for impl, prop in chosen]
-    metafunc.parametrize("subject", chosen, ids=ids)
+    metafunc.parametrize("subject", chosen or [None], ids=ids or ["none"])
 
 
 def _like(name: str, patterns: list[str]) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import pkgutil
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,8 @@ from conformance.verdict import VIOLATED, Verdict
 from conformance.worlds.worlds import Worlds
 
 ZOO = Path(__file__).parent / "faults"
+sys.path.insert(0, str(ZOO))  # as --impl does with the folder of a file
+
 WORLD_SIZES = (1, 2, 3)
 BOUND_S = 10.0
 
@@ -27,6 +30,15 @@ RIGHT = ("good", "good_blocks", "good_sentinel", "good_uneven", "good_repeat")
 
 THOROUGH = {("SixteenBits", "distributed.cover")}
 """Faults that take more drawn cases than the quick effort has."""
+
+MISSED = {
+    "ShufflesOwnShare-distributed.uniform": "orders are judged over one rank, which has all places",
+    "StridesThenDrops-distributed.batches": "a candidate without BatchSampler gets no verdict",
+    "SortsInPlace-sampler.arguments": "the first look at the arguments is after the construction",
+    "SpoilsInner-wrapper.inner-untouched": "only lists are looked at afterwards",
+    "ViewOfManyPasses-wrapper.view": "all inner passes of the scenario are alike",
+}
+"""Faults that the suite does not catch, and why. A line goes when it does."""
 
 PUBLISHED = {
     "wrapper.agree": "DistributedSamplerWrapper",
@@ -43,7 +55,7 @@ PUBLISHED = {
 
 def classes(module: str) -> list[type]:
     """The classes that a module of the zoo defines itself, in order."""
-    found = importlib.import_module(f"faults.{module}")
+    found = importlib.import_module(module)
     own = [kind for _, kind in inspect.getmembers(found, inspect.isclass)]
     public = [k for k in own if k.__module__ == found.__name__ and not k.__name__.startswith("_")]
     return sorted(public, key=lambda kind: inspect.getsourcelines(kind)[1])
@@ -55,9 +67,9 @@ def faults() -> Iterator[Any]:
         for kind in classes(module):
             for number, clause in enumerate(kind.CAUGHT_BY):  # type: ignore[attr-defined]
                 anomaly = getattr(kind, "ANOMALY", "") if number == 0 else ""
-                yield pytest.param(
-                    module, kind.__name__, clause, anomaly, id=f"{kind.__name__}-{clause}"
-                )
+                name = f"{kind.__name__}-{clause}"
+                marks = [pytest.mark.xfail(reason=MISSED[name], strict=True)] if name in MISSED else []
+                yield pytest.param(module, kind.__name__, clause, anomaly, id=name, marks=marks)
 
 
 def properties() -> list[Property]:

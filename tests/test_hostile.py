@@ -89,7 +89,8 @@ def run(impl: str, marker: str, clauses: tuple[str, ...] = CLAUSES) -> Run:
         capture_output=True, text=True, timeout=RUN_S_MAX,
         env={**os.environ, MARKER: marker},
     )  # fmt: skip
-    return Run(done.returncode, done.stdout + done.stderr, marked(marker), unmapped(shared() - before))
+    left = marked(marker), unmapped(shared() - before)
+    return Run(done.returncode, done.stdout + done.stderr, *left)
 
 
 @pytest.mark.parametrize("name", list(HOSTILE))

@@ -40,7 +40,8 @@ def test_batches_are_the_inner_sequence_cut(drop, batches, concatenation, sizes)
 
 
 @pytest.mark.parametrize(
-    ("container", "anomaly"), [("mine.Batch", ""), ("tuple", "not-a-list"), ("torch.Tensor", "not-a-list")]
+    ("container", "anomaly"),
+    [("mine.Batch", ""), ("tuple", "not-a-list"), ("torch.Tensor", "not-a-list")],
 )
 def test_a_list_may_have_a_class_of_its_own(container, anomaly):
     """Tuples and tensors are no lists; of an unknown class it is taken that it is one."""

@@ -71,7 +71,9 @@ def test_reject_says_what_was_accepted(weights, about):
 
 def test_reject_takes_two_exceptions():
     """ValueError and TypeError are refusals, an AssertionError is none."""
-    for kind, anomaly in (("ValueError", ""), ("TypeError", ""), ("AssertionError", "wrong-exception")):
+    anomalies = {"ValueError": "", "TypeError": "", "AssertionError": "wrong-exception"}
+
+    for kind, anomaly in anomalies.items():
         found = traced(case((NAN,), 1), [], construction=error(kind))
         assert judged("weighted.reject", found) == anomaly
 

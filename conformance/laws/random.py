@@ -117,9 +117,7 @@ def _manual_violation(before: Pass, found: Pass) -> Violation:
         saw = f"torch.manual_seed({one}) and ({other}) give the same pass: {got(found)}"
         return Violation("seed-ignored", saw, events=rows(before, found))
     saw = f"after torch.manual_seed({one}): once {got(before)}, again {got(found)}"
-    return Violation(
-        "seed-not-fixed", saw, differing(found, before.values), rows(before, found)
-    )
+    return Violation("seed-not-fixed", saw, differing(found, before.values), rows(before, found))
 
 
 @law("random.sequence")

@@ -112,14 +112,25 @@ def _long_blocks(block: NDArray[np.int64], n: int) -> Violation | None:
     return next((violation for violation in found if violation is not None), None)
 
 
-def large_shuffle(order: NDArray[np.int64], parts: int = 16, n: int = 0) -> Violation | None:
-    """One long permutation, or its first places: how many indices of each part of [0, n) lie in
-    each part of the pass.
+def large_shuffle(order: NDArray[np.int64], n: int = 0) -> Violation | None:
+    """One long permutation of [0, n), or its first places: is everything spread everywhere?
 
-    Each count is hypergeometric. In addition the number of neighbours i, i+1 that stay neighbours:
-    its k-th factorial moment is at most 1, so P(at least k) <= 1/k! (16! > 2e13).
+    In addition it counts the neighbours i, i+1 that stay neighbours: the k-th factorial moment of
+    that is at most 1, so P(at least k) <= 1/k! (16! > 2e13).
     """
-    n = n or len(order)
+    for parts in (2, 4, 16):
+        found = _crowded(order, n or len(order), parts)
+        if found is not None:
+            return found
+    together = int((np.diff(order) == 1).sum())
+    if together >= 16:
+        saw = f"{together} pairs i, i+1 stay neighbours (expected 1): {shown(order)}"
+        return Violation("shuffled-in-blocks", saw)
+    return None
+
+
+def _crowded(order: NDArray[np.int64], n: int, parts: int) -> Violation | None:
+    """How many indices of each part of [0, n) lie in each part of the pass: hypergeometric."""
     widths, what = in_parts(order, n, parts)
     lengths, where = in_parts(np.arange(len(order)), len(order), parts)
     counts = np.zeros((parts, parts), dtype=np.int64)
@@ -128,17 +139,12 @@ def large_shuffle(order: NDArray[np.int64], parts: int = 16, n: int = 0) -> Viol
     below = hypergeom.cdf(counts, n, good, draws)
     above = hypergeom.sf(counts - 1, n, good, draws)
     chances = 2 * np.minimum(below, above)
-    if chances.min() < ALPHA / chances.size:
-        place, value = np.unravel_index(int(chances.argmin()), chances.shape)
-        saw = f"{counts[place, value]} indices of part {value} lie in part {place} of the pass"
-        return Violation(
-            "shuffled-locally", f"{saw}, expected {len(order) / parts**2:.0f} (n = {n})"
-        )
-    together = int((np.diff(order) == 1).sum())
-    if together >= 16:
-        saw = f"{together} pairs i, i+1 stay neighbours (expected 1): {shown(order)}"
-        return Violation("shuffled-in-blocks", saw)
-    return None
+    if chances.min() >= ALPHA / chances.size / 3:
+        return None
+    place, value = np.unravel_index(int(chances.argmin()), chances.shape)
+    wanted = lengths[place] * widths[value] / n
+    saw = f"{counts[place, value]} indices of part {value} of {parts} lie in part {place}"
+    return Violation("shuffled-locally", f"{saw} of the pass; expected {wanted:.0f} (n = {n})")
 
 
 def in_parts(

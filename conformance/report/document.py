@@ -18,8 +18,9 @@ def document(candidate: Description, clause: Clause, role: str, found: Found) ->
     """The text that a person gets for a violation."""
     case, violation = found.case, found.violation
     where = (
-        f"{case.world_size} simulated ranks" if case.world == "simulated"
-        else f"{case.world_size} real ranks in a process group"
+        f"world size {case.world_size}, ranks simulated one after another"
+        if case.world == "simulated"
+        else f"world size {case.world_size}, real processes in a process group"
     )  # fmt: skip
     parts = [
         f"{clause.id} ({clause.level}) is violated by {role} of {candidate.source}: "
@@ -43,4 +44,11 @@ def command(candidate: Description, clause: Clause, role: str, found: Found) -> 
     if source.profile != "core":
         words.append(f"--conformance-profile={source.profile}")
     words += [f"--clause={clause.id}", f"--on={role}", f"--case={found.case!r}"]
-    return " ".join(shlex.quote(word) for word in words)
+    return " ".join(_quoted(word) for word in words)
+
+
+def _quoted(word: str) -> str:
+    """A word as a shell takes it, in double quotes where a repr is full of single ones."""
+    if "'" in word and not set(word) & set('"$`\\!'):
+        return f'"{word}"'
+    return shlex.quote(word)

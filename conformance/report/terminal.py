@@ -76,14 +76,10 @@ def _counts(group: list[Verdict]) -> str:
 
 
 def _write_documents(terminal: Any, verdicts: list[Verdict]) -> None:
+    """Documents of what fails no item, and so stands in no failure above."""
     for verdict in verdicts:
-        if verdict.outcome == VIOLATED:
+        if verdict.outcome == VIOLATED and verdict.level != "MUST":
             terminal.write_line("")
             for line in verdict.document.splitlines():
                 terminal.write_line(line)
-        elif verdict.outcome in (STALE, NO_VERDICT):
-            terminal.write_line("")
-            terminal.write_line(
-                f"{verdict.clause}, {verdict.role}: {verdict.outcome}: {verdict.reason}"
-            )
     terminal.write_line("")

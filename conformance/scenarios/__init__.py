@@ -27,9 +27,9 @@ class Effort:
 EFFORTS = {
     effort.name: effort
     for effort in (
-        Effort("quick", 25, 7, 4, 0.5, 5.0),
-        Effort("ci", 100, 13, 8, 1.0, 20.0),
-        Effort("nightly", 600, 24, 12, 4.0, 300.0),
+        Effort("quick", 25, 7, 4, 0.5, 30.0),
+        Effort("ci", 100, 13, 8, 1.0, 120.0),
+        Effort("nightly", 600, 24, 12, 4.0, 1200.0),
     )
 }
 

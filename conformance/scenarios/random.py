@@ -155,7 +155,8 @@ def _many(setting: Setting) -> Iterator[Case]:
     many = (
         (2, None, 2000, 1), (3, None, 4000, None), (4, None, 17_000, 2), (5, None, 4000, None),
         (8, 3, 3000, 3), (5, 13, 2000, None), (16, None, 6000, 4), (40, None, 1500, None),
-        (3001, None, 1, 5), (LONG, None, 3, None), (LONG, 50_000, 1, 6), (500_009, None, 1, 7),
+        (100, None, 3, None), (3001, None, 1, 5), (LONG, None, 3, None), (LONG, 50_000, 1, 6),
+        (500_009, None, 1, 7),
     )  # fmt: skip
 
     def made() -> Iterator[tuple[dict[str, Any], list[Operation]]]:

@@ -33,7 +33,7 @@ def _weights(n: int) -> list[tuple[float, ...]]:
 
 def _passes_small(setting: Setting) -> Iterator[Case]:
     def made() -> Made:
-        for n in (*range(1, setting.effort.n_max + 1), 40):
+        for n in (*range(1, setting.effort.n_max + 1, 1 + setting.effort.n_max // 10), 40):
             for weights, seed in itertools.product(_weights(n), (None, Generator(setting.seed))):
                 positive = sum(weight > 0 for weight in weights)
                 for count in sorted({1, 2, positive, n + 1, 33}):

@@ -6,7 +6,7 @@ A check is: in each rank of a gloo group build torch's DistributedSampler for a 
 call set_epoch, iterate; then judge over all ranks that the counts are equal and no index is lost.
 All ways are given the same checks, and every rank computes with one thread.
 
-- standing pool: `Worlds.run`, one case at a time, and the laws equal_counts and cover;
+- standing pool: `Worlds.run`, one case at a time, and the laws equal-counts and cover;
 - bare pipe: the floor, the same processes asked and answering with bytes of the same size, and
   nothing done with them;
 - MultiProcContinuousTest: torch's test base with standing ranks, one test a check;
@@ -40,13 +40,14 @@ from _shared import check, echo, question
 
 from conformance.candidate import Source
 from conformance.case import Case
-from conformance.laws.distributed import cover, equal_counts
+from conformance.laws import load_laws
 from conformance.operations import Iterate, SetEpoch
 from conformance.recipes import Data
 from conformance.worlds.forkserver import Process
 from conformance.worlds.worlds import Worlds
 
 SOURCE = Source("torch.utils.data")
+LAWS = [load_laws()[f"distributed.{name}"] for name in ("equal-counts", "cover")]
 OURS, PIPE = "standing pool (ours)", "bare pipe"
 CONTINUOUS, SPAWNED = "MultiProcContinuousTest", "MultiProcessTestCase"
 FULL = ([OURS, PIPE, PIPE, OURS] * 2 + [CONTINUOUS]) * 3 + [SPAWNED]
@@ -71,7 +72,7 @@ def pool_s(worlds: Worlds, cases: list[Case]) -> float:
     start = time.perf_counter()
     for one in cases:
         trace = worlds.run(SOURCE, one)
-        if not trace.done or equal_counts(trace) or cover(trace):
+        if not trace.done or any(law(trace) for law in LAWS):
             raise AssertionError(f"{one!r} does not hold")
     return time.perf_counter() - start
 

@@ -7,8 +7,6 @@ need another module: `good_blocks.py`, `good_sentinel.py`, `good_uneven.py`, `go
 
 from __future__ import annotations
 
-import hashlib
-import operator
 import random
 from collections.abc import Iterator
 from typing import Any
@@ -16,71 +14,26 @@ from typing import Any
 import numpy as np
 import torch
 import torch.distributed as dist
+from honest import DistributedSampler as Base
+from honest import mix
 
 CONFORMANCE = {"policies": {"pads": "wrap", "divides": "interleaved"}}
 
 
-def whole(name: str, value: Any, least: int | None = None) -> int:
-    """`value` as an int, or one clear error that names the argument."""
-    if isinstance(value, bool):
-        raise TypeError(f"{name} must be an integer, but is {value!r}")
-    try:
-        found = operator.index(value)
-    except TypeError:
-        raise TypeError(f"{name} must be an integer, but is {value!r}") from None
-    if least is not None and found < least:
-        raise ValueError(f"{name} must be at least {least}, but is {found}")
-    return found
-
-
-def hashed(seed: int, epoch: int) -> int:
-    """64 bits of a cryptographic hash of seed and epoch."""
-    text = f"{seed} {epoch}".encode()
-    return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "little")
-
-
-class DistributedSampler:
-    """Base of the good ones: written from the spec, with no line of the reference."""
-
-    def __init__(
-        self,
-        dataset: Any,
-        num_replicas: int | None = None,
-        rank: int | None = None,
-        shuffle: bool = True,
-        seed: int = 0,
-        drop_last: bool = False,
-    ) -> None:
-        if (num_replicas is None or rank is None) and not dist.is_initialized():
-            raise RuntimeError("num_replicas and rank are needed without a process group")
-        self.width = whole(
-            "num_replicas", dist.get_world_size() if num_replicas is None else num_replicas, 1
-        )
-        self.rank = whole("rank", dist.get_rank() if rank is None else rank, 0)
-        if self.rank >= self.width:
-            raise ValueError(f"rank must be below {self.width}, but is {self.rank}")
-        if not hasattr(dataset, "__len__"):
-            raise TypeError("dataset must have a length")
-        self.dataset, self.shuffle, self.drop_last = dataset, shuffle, drop_last
-        self.seed, self.epoch = whole("seed", seed), 0
-
-    def set_epoch(self, epoch: int) -> None:
-        self.epoch = whole("epoch", epoch)
+class DistributedSampler(Base):
+    """Base of the good ones: the global order is a list of Python ints."""
 
     def order(self, n: int) -> list[int]:
         """The global order of n indices."""
         order = list(range(n))
         if self.shuffle:
-            random.Random(hashed(self.seed, self.epoch)).shuffle(order)
+            random.Random(mix(self.seed, self.epoch)).shuffle(order)
         return order
 
-    def __len__(self) -> int:
-        n = len(self.dataset)
-        return n // self.width if self.drop_last else -(-n // self.width)
-
     def __iter__(self) -> Iterator[int]:
-        order, count = self.order(len(self.dataset)), len(self)
-        return iter([order[(k * self.width + self.rank) % len(order)] for k in range(count)])
+        order, count = self.order(len(self.dataset)), self._share(len(self.dataset))
+        places = [(k * self.num_replicas + self.rank) % len(order) for k in range(count)]
+        return iter([order[place] for place in places])
 
 
 class PythonRandom(DistributedSampler):
@@ -105,7 +58,7 @@ class HashSorted(DistributedSampler):
             return list(range(n))
         with np.errstate(over="ignore"):
             x = np.arange(n, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-            x += np.uint64(hashed(self.seed, self.epoch))
+            x += np.uint64(mix(self.seed, self.epoch))
             for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
                 x = (x ^ (x >> np.uint64(shift))) * np.uint64(factor)
             return np.argsort(x ^ (x >> np.uint64(31)), kind="stable").tolist()
@@ -115,9 +68,9 @@ class Lazy(DistributedSampler):
     """A generator function: nothing happens before the first item, and nothing is kept."""
 
     def __iter__(self) -> Iterator[int]:
-        order, count = self.order(len(self.dataset)), len(self)
-        for step in range(count):
-            yield order[(step * self.width + self.rank) % len(order)]
+        order = self.order(len(self.dataset))
+        for step in range(len(self)):
+            yield order[(step * self.num_replicas + self.rank) % len(order)]
 
 
 class Borrows(DistributedSampler):
@@ -127,7 +80,7 @@ class Borrows(DistributedSampler):
         if not self.shuffle:
             return list(range(n))
         with torch.random.fork_rng(devices=[]):
-            torch.default_generator.manual_seed(hashed(self.seed, self.epoch) >> 1)
+            torch.default_generator.manual_seed(mix(self.seed, self.epoch))
             return torch.randperm(n).tolist()
 
 
@@ -149,10 +102,6 @@ class NoLength(DistributedSampler):
 
     def __len__(self) -> int:
         raise TypeError("the length is not known")
-
-    def __iter__(self) -> Iterator[int]:
-        order, count = self.order(len(self.dataset)), DistributedSampler.__len__(self)
-        return iter([order[(k * self.width + self.rank) % len(order)] for k in range(count)])
 
 
 class RefusesResize(DistributedSampler):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from reference import DistributedSampler
+from honest import DistributedSampler
 
 CONFORMANCE = {"policies": {"pads": "wrap", "divides": "contiguous"}}
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import torch
-
-from reference import DistributedSampler
+from honest import DistributedSampler
 
 CONFORMANCE = {"policies": {"pads": "wrap", "divides": "contiguous"}}
 

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 import torch
+from honest import DistributedSampler
 
 from reference import (
     BatchSampler,
-    DistributedSampler,
     RandomSampler,
     SequentialSampler,
     SubsetRandomSampler,

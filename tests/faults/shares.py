@@ -1,6 +1,6 @@
 """Wrong ways to divide an epoch among ranks: each class breaks one rule of `spec/distributed.md`.
 
-All derive from the reference, which breaks none, so that what a verdict names is the one change.
+All derive from `honest.py`, which breaks none, so that what a verdict names is the one change.
 `CAUGHT_BY` lists the clauses that must report the fault, `ANOMALY` is what the first of them calls
 it. A number such as B048 is a row of the corpus of reported bugs, from which most of these come.
 """
@@ -11,9 +11,7 @@ from typing import Any
 
 import torch
 import torch.distributed as dist
-
-from reference import DistributedSampler
-from reference.sampler import mix
+from honest import DistributedSampler, mix
 
 
 class SeedByRank(DistributedSampler):
@@ -267,7 +265,7 @@ class PadsExtraStep(DistributedSampler):
 
 
 class PadsBetween(DistributedSampler):
-    """Padding stands beside the item that it repeats, in the middle of the sequence (B051, B107)."""
+    """Padding stands in the middle, beside the item that it repeats (B051, B107)."""
 
     CAUGHT_BY = ("distributed.padding-last",)
     ANOMALY = "padding-inside"

@@ -356,7 +356,7 @@ class KeepsThirdOrder(RandomSampler):
 
     def __iter__(self) -> Iterator[int]:
         self.orders = [*getattr(self, "orders", []), list(super().__iter__())]
-        return iter(self.orders[: 3][-1])
+        return iter(self.orders[:3][-1])
 
 
 class IgnoresTheGenerator(RandomSampler):

@@ -1,6 +1,7 @@
 """Wrong wrappers and views: each class breaks a rule of `spec/wrapper.md`.
 
-`CAUGHT_BY` lists the clauses that must report the fault. A number such as B092 is a row of the
+`CAUGHT_BY` lists the clauses that must report the fault, `ANOMALY` is what the first of them calls
+it. A number such as B092 is a row of the
 corpus of reported bugs. The published wrapper, with several of these faults at once, is in
 `published_balanced.py`.
 """
@@ -10,13 +11,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from reference import DatasetFromSampler, DistributedSamplerWrapper
+from honest import DistributedSamplerWrapper
+
+from reference import DatasetFromSampler
 
 
 class ShufflesByDefault(DistributedSamplerWrapper):
     """Shuffles what is in order unless it is told not to (B094)."""
 
     CAUGHT_BY = ("wrapper.order",)
+    ANOMALY = "inner-order-lost"
 
     def __init__(
         self, sampler: Any, num_replicas: Any = None, rank: Any = None, shuffle: bool = True,
@@ -38,6 +42,7 @@ class UnevenTail(DistributedSamplerWrapper):
     """The ranks that come late in the last step have one item less (B033)."""
 
     CAUGHT_BY = ("wrapper.equal-counts",)
+    ANOMALY = "unequal-counts"
 
     def __iter__(self) -> Iterator[Any]:
         sequence = list(self.sampler)
@@ -48,6 +53,7 @@ class RefusesSmall(DistributedSamplerWrapper):
     """Refuses an inner pass that is shorter than the number of ranks (B102)."""
 
     CAUGHT_BY = ("wrapper.small",)
+    ANOMALY = "small-crash"
 
     def _draw(self) -> list[Any]:
         drawn = super()._draw()
@@ -60,15 +66,17 @@ class StopsEpoch(DistributedSamplerWrapper):
     """`set_epoch` stops at the wrapper (B093, B098, B104)."""
 
     CAUGHT_BY = ("wrapper.set-epoch",)
+    ANOMALY = "epoch-not-forwarded"
 
     def set_epoch(self, epoch: int) -> None:
         self.epoch = epoch
 
 
 class RepeatsEpoch(DistributedSamplerWrapper):
-    """`set_epoch` is called again for each pass, behind the caller's back."""
+    """One call of `set_epoch` reaches the inner sampler twice."""
 
     CAUGHT_BY = ("wrapper.set-epoch",)
+    ANOMALY = "epoch-not-forwarded"
 
     def set_epoch(self, epoch: int) -> None:
         super().set_epoch(epoch)
@@ -79,19 +87,20 @@ class NeverAgrees(DistributedSamplerWrapper):
     """Draws the inner pass from this rank's global generators and compares nothing (B095)."""
 
     CAUGHT_BY = ("wrapper.agree",)
-
-    def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(*args, **options)
-        self._compare = False
+    ANOMALY = "ranks-disagree"
 
     def _draw(self) -> list[Any]:
         return list(self.sampler)
+
+    def _agreed(self, drawn: list[Any]) -> list[Any]:
+        return drawn
 
 
 class KeepsFirstDraw(DistributedSamplerWrapper):
     """The inner sampler is drawn once and for all (B092)."""
 
     CAUGHT_BY = ("wrapper.fresh-draw",)
+    ANOMALY = "stale-draw"
 
     def _draw(self) -> list[Any]:
         if not hasattr(self, "drawn"):
@@ -110,6 +119,19 @@ class TrustsLength(DistributedSamplerWrapper):
         return [items[place] for place in range(declared)]
 
 
+class SpoilsList(DistributedSamplerWrapper):
+    """Leaves its share in the caller's list of items."""
+
+    CAUGHT_BY = ("wrapper.inner-untouched",)
+    ANOMALY = "inner-mutated"
+
+    def __iter__(self) -> Iterator[Any]:
+        share = list(super().__iter__())
+        if isinstance(self.sampler, list):
+            self.sampler[:] = share
+        yield from share
+
+
 class SpoilsInner(DistributedSamplerWrapper):
     """Leaves its share in the wrapped sampler, whose own pass is then a part of itself (B045)."""
 
@@ -122,10 +144,23 @@ class SpoilsInner(DistributedSamplerWrapper):
         yield from share
 
 
+class TiesIterators(DistributedSamplerWrapper):
+    """Keeps the drawn items on itself, and a second iterator replaces them (B096)."""
+
+    CAUGHT_BY = ("wrapper.inner-untouched", "sampler.interleave")
+    ANOMALY = "iterators-entangled"
+
+    def __iter__(self) -> Iterator[Any]:
+        self.left = list(super().__iter__())
+        while self.left:
+            yield self.left.pop(0)
+
+
 class OpensBatches(DistributedSamplerWrapper):
     """Divides the indices of batches and not the batches."""
 
     CAUGHT_BY = ("wrapper.batches",)
+    ANOMALY = "batch-broken"
 
     def __iter__(self) -> Iterator[Any]:
         for item in super().__iter__():
@@ -136,16 +171,17 @@ class DividesTwice(DistributedSamplerWrapper):
     """Divides a sampler that is divided already (B072)."""
 
     CAUGHT_BY = ("wrapper.double",)
+    ANOMALY = "sharded-twice"
 
-    def __init__(self, sampler: Any, *args: Any, **options: Any) -> None:
-        super().__init__([], *args, **options)
-        self.sampler = sampler
+    def _refuse_divided(self, sampler: Any) -> None:
+        return
 
 
 class EndlessView(DatasetFromSampler):
     """An index beyond the end counts from the start again."""
 
     CAUGHT_BY = ("wrapper.view",)
+    ANOMALY = "view-unbounded"
 
     def __getitem__(self, index: int) -> Any:
         return super().__getitem__(index % max(1, len(self)))
@@ -155,6 +191,7 @@ class ViewOfManyPasses(DatasetFromSampler):
     """Each access makes a pass of its own, and positions belong to different passes."""
 
     CAUGHT_BY = ("wrapper.view",)
+    ANOMALY = "view-differs"
 
     def __getitem__(self, index: int) -> Any:
         return list(self.sampler)[index]

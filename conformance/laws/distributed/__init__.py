@@ -1,0 +1,7 @@
+"""Laws of `spec/distributed.md`: one file for each subject."""
+
+from conformance.laws.distributed import orders, policies, shares
+from conformance.laws.distributed.orders import same_as_oracle
+from conformance.laws.distributed.shares import drops, equal_counts
+
+__all__ = ["drops", "equal_counts", "orders", "policies", "same_as_oracle", "shares"]

@@ -1,0 +1,184 @@
+"""Laws of `spec/distributed.md` about order: one sequence, and what it depends on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conformance.laws import Mark, Unmet, Violation, law, require
+from conformance.laws.distributed.shares import doubled, padded_rounds
+from conformance.laws.statistics import uniform_permutations
+from conformance.laws.views import Pass, global_order, option, rounds, rows, shown, whole_passes
+from conformance.trace import Trace
+
+ENOUGH = 16
+"""From this length on two equal shuffles are no accident: 1/16! is below 5e-14."""
+
+
+@law("distributed.one-sequence")
+def one_sequence(trace: Trace) -> Violation | None:
+    """Each rank has built, beside its own shard, those of others (`Rebuild` with their rank)."""
+    require(trace.done)
+    own = {p.rank: p for rank in trace for p in whole_passes(rank, trace) if not p.overrides}
+    judged = False
+    for rank in trace:
+        for found in whole_passes(rank, trace):
+            wanted = own.get(found.overrides.get("rank", -1))
+            if wanted is None or wanted.epoch != found.epoch:
+                continue
+            judged = True
+            if not wanted.same(found):
+                saw = (
+                    f"the shard of rank {wanted.rank} is {shown(wanted.values)} there, and "
+                    f"{shown(found.values)} when rank {found.rank} builds it"
+                )
+                return Violation("ranks-disagree", saw, events=rows(wanted, found))
+    require(judged)
+    return None
+
+
+@law("distributed.epochs-differ")
+def epochs_differ(trace: Trace) -> Violation | None:
+    return _orders_differ(trace, "stale-epoch", ("seed",), "epoch")
+
+
+@law("distributed.seed")
+def seed(trace: Trace) -> Violation | None:
+    return _orders_differ(trace, "seed-ignored", ("epoch",), "seed")
+
+
+@law("distributed.mix")
+def mix(trace: Trace) -> Violation | None:
+    return _orders_differ(trace, "seed-epoch-added", ("sum",), "(seed, epoch)")
+
+
+def _orders_differ(
+    trace: Trace, anomaly: str, same: tuple[str, ...], other: str
+) -> Violation | None:
+    """Rounds that agree in `same` and differ otherwise must have different orders."""
+    first: dict[Any, list[tuple[Any, list[Pass], NDArray[np.int64]]]] = {}
+    judged = False
+    for made in rounds(trace):
+        shuffle = option(trace, made[0], "shuffle", True)
+        if made[0].n < ENOUGH or not shuffle or made[0].epoch is None:
+            continue
+        facts = {"epoch": made[0].epoch, "seed": option(trace, made[0], "seed", 0)}
+        facts["sum"] = facts["epoch"] + facts["seed"]
+        order = global_order(made)
+        for known, before, known_order in first.setdefault(tuple(facts[k] for k in same), []):
+            if known == facts:
+                continue
+            judged = True
+            if np.array_equal(order, known_order):
+                saw = (
+                    f"seed {known['seed']}, epoch {known['epoch']} and seed {facts['seed']}, "
+                    f"epoch {facts['epoch']} have one order: {shown(order)}"
+                )
+                return Violation(anomaly, saw, events=rows(*before, *made))
+        first[tuple(facts[k] for k in same)].append((facts, made, order))
+    require(judged)
+    return None
+
+
+@law("distributed.any-world-size")
+def any_world_size(trace: Trace) -> Violation | None:
+    """One rank has built every shard of every world size (`Rebuild` with num_replicas, rank)."""
+    require(trace.done and trace.policies.get("divides", "interleaved") == "interleaved")
+    shards: dict[int, list[Pass]] = {}
+    for found in whole_passes(trace.ranks[0], trace):
+        if "num_replicas" in found.overrides and found.n % found.overrides["num_replicas"] == 0:
+            shards.setdefault(found.overrides["num_replicas"], []).append(found)
+    orders = {width: global_order(made) for width, made in shards.items() if len(made) == width}
+    require(len(orders) > 1)
+    (one, wanted), *others = orders.items()
+    for width, order in others:
+        if not np.array_equal(order, wanted):
+            saw = f"{one} ranks: {shown(wanted)}; {width} ranks: {shown(order)}"
+            return Violation("order-depends-on-world-size", saw)
+    return None
+
+
+@law("distributed.padding-last")
+def padding_last(trace: Trace) -> Violation | None:
+    require(trace.policies.get("pads", "wrap") in ("wrap", "repeat", "sentinel"))
+    divides = trace.policies.get("divides")
+    require(divides != "free")
+    for made in padded_rounds(trace):
+        n = made[0].n
+        tried = [divides] if divides else ["interleaved", "contiguous"]
+        heads = [np.sort(global_order(made, how)[:n]) for how in tried]
+        if not any(np.array_equal(head, np.arange(n)) for head in heads):
+            saw = f"the first n = {n} places of the global order are {shown(heads[0])} (sorted)"
+            return Violation("padding-inside", saw, doubled(made), rows(*made))
+    return None
+
+
+@law("distributed.order")
+def order(trace: Trace) -> Violation | None:
+    judged = [made for made in rounds(trace) if option(trace, made[0], "shuffle", True) is False]
+    require(judged)
+    for made in judged:
+        divides = trace.policies.get("divides", "free")
+        bad = _ascending(made) if divides == "free" else divided(made, divides)
+        if bad:
+            saw = f"shuffle=False, n = {made[0].n}, but rank {bad[0].rank} is out of order"
+            return Violation("order-lost", saw, bad, rows(*made))
+    return None
+
+
+def _ascending(made: list[Pass]) -> tuple[Mark, ...]:
+    """Marks if some rank's share, padding apart, does not ascend."""
+    marks = []
+    for found in made:
+        falls = np.flatnonzero(np.diff(found.values) <= 0)
+        if len(falls):
+            tail = range(int(falls[0]) + 1, len(found.values))
+            marks += [Mark(found.rank, found.event, place, "wrong") for place in tail]
+    spare = max(0, sum(len(found.values) for found in made) - made[0].n)
+    return tuple(marks[:50]) if len(marks) > spare else ()
+
+
+def divided(made: list[Pass], divides: str) -> tuple[Mark, ...]:
+    """Marks where rank r does not hold r, r+W, ... or the r-th block, padding apart."""
+    marks = []
+    width, share = len(made), max(len(found.values) for found in made)
+    starts = np.cumsum([0, *(len(found.values) for found in made)])
+    for rank, found in enumerate(made):
+        places = np.arange(len(found.values))
+        wanted = places * width + rank if divides == "interleaved" else starts[rank] + places
+        bad = np.flatnonzero((found.values != wanted) & (wanted < made[0].n))
+        marks += [Mark(found.rank, found.event, int(place), "wrong") for place in bad]
+    return tuple(marks[: 50 if share else 0])
+
+
+@law("distributed.uniform")
+def uniform(trace: Trace) -> Violation | None:
+    return uniform_permutations(trace)
+
+
+@law("distributed.sequence")
+def sequence(trace: Trace) -> Violation | None:
+    return same_as_oracle(trace)
+
+
+def same_as_oracle(trace: Trace) -> Violation | None:
+    """Every whole pass of every rank is what torch.utils.data gives for the same case."""
+    oracle = trace.oracle
+    if oracle is None or not trace.done or not oracle.done:
+        raise Unmet
+    judged = False
+    for rank, other in zip(trace.ranks, oracle.ranks, strict=True):
+        wanted = {found.event: found for found in whole_passes(other, oracle)}
+        for found in whole_passes(rank, trace):
+            known = wanted.get(found.event)
+            if known is None:
+                continue
+            judged = True
+            if not known.same(found):
+                wanted_, got = shown(known.values), shown(found.values)
+                saw = f"rank {rank.rank}: torch gives {wanted_}, here {got}"
+                return Violation("not-torch-order", saw, events=rows(found))
+    require(judged)
+    return None
