@@ -90,12 +90,17 @@ class RankTrace:
 
 @dataclass(frozen=True)
 class Trace:
-    """The traces of all ranks of a case; `oracle` is what torch did for it (torch profile)."""
+    """The traces of all ranks of a case.
+
+    policies: what the candidate declares. oracle: what torch did for the case (torch profile).
+    seen: passes by rank, remembered by the laws' views, as many laws judge one trace.
+    """
 
     case: Case
     ranks: tuple[RankTrace, ...]
     policies: dict[str, Any] = field(default_factory=dict)
     oracle: Trace | None = None
+    seen: dict[int, list[Any]] = field(default_factory=dict, compare=False, repr=False)
 
     def __iter__(self) -> Iterator[RankTrace]:
         return iter(self.ranks)

@@ -71,11 +71,15 @@ class _Now:
 
 def passes(rank: RankTrace, trace: Trace) -> list[Pass]:
     """All passes of a rank that were read at all, in the order in which they ended."""
-    now = _Now(size(trace))
-    found: list[Pass] = []
-    for number, event in enumerate(rank.events):
-        found.extend(_step(now, number, event, rank.rank, size(trace)))
-    return found
+    if rank.rank not in trace.seen:
+        n = size(trace)
+        now = _Now(n)
+        trace.seen[rank.rank] = [
+            found
+            for number, event in enumerate(rank.events)
+            for found in _step(now, number, event, rank.rank, n)
+        ]
+    return list(trace.seen[rank.rank])
 
 
 def _step(now: _Now, number: int, event: Event, rank: int, n: int) -> Iterator[Pass]:

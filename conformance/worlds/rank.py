@@ -90,8 +90,8 @@ class Rank:
             return items, error
         if len(items) >= self.case.limit:
             return _with(items, cut=True), None
-        more, error = read(iterator, 3)
-        return _with(items, extra=len(more)), error
+        more = sum(1 for _ in itertools.islice(iterator, 3))
+        return (_with(items, extra=more) if more else items), None
 
     def _scribble(self, _: op.Scribble) -> tuple[Any, Any]:
         for batch in self.batches:

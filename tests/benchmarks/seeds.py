@@ -1,0 +1,64 @@
+"""Whether verdicts depend on the seed: whole runs under many seeds must say the same.
+
+python tests/benchmarks/seeds.py --impl reference --runs 50 [--effort ci]
+python tests/benchmarks/seeds.py --impl torch.utils.data --baseline torch --runs 50
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import subprocess
+import sys
+import time
+from collections import Counter
+
+LINE = re.compile(r"^([a-z]+\.[a-z-]+)\s+(MUST|SHOULD)\s+(.{19})(.*)$")
+BOUND_S = 900
+
+
+def verdicts(text: str) -> tuple[str, ...]:
+    """Clause, outcome and roles of every line of the summary, without the counts."""
+    found = (LINE.match(line) for line in text.splitlines())
+    return tuple(
+        f"{m[1]} {m[3].strip()} {re.sub(r'.*cases [(].*?[)]', '', m[4]).strip()}"
+        for m in found
+        if m
+    )
+
+
+def run(impl: str, seed: int, options: list[str]) -> tuple[int, tuple[str, ...]]:
+    """One whole run: its exit code and its verdicts."""
+    command = [sys.executable, "-m", "pytest", "--pyargs", "conformance", "-p", "no:cacheprovider"]
+    done = subprocess.run(
+        [*command, f"--impl={impl}", f"--conformance-seed={seed}", "--strict-should", *options],
+        capture_output=True, text=True, timeout=BOUND_S,
+    )  # fmt: skip
+    return done.returncode, verdicts(done.stdout)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--impl", default="reference")
+    parser.add_argument("--baseline")
+    parser.add_argument("--runs", type=int, default=50)
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--effort", default="ci")
+    chosen = parser.parse_args()
+    options = [f"--effort={chosen.effort}"]
+    options += [f"--baseline={chosen.baseline}"] if chosen.baseline else []
+    seen: Counter[tuple[int, tuple[str, ...]]] = Counter()
+    began = time.monotonic()
+    for seed in range(chosen.first, chosen.first + chosen.runs):
+        found = run(chosen.impl, seed, options)
+        if seen and found not in seen:
+            first = next(iter(seen))
+            print(f"seed {seed} differs:", found[0], set(found[1]) ^ set(first[1]), flush=True)
+        seen[found] += 1
+    told = ", ".join(f"{count} runs with exit code {code}" for (code, _), count in seen.items())
+    print(f"{chosen.impl}: {told}; {time.monotonic() - began:.0f} s", flush=True)
+    return len(seen) - 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
