@@ -7,8 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from conformance import test_balanced, test_batch, test_distributed, test_random, test_sampler
-from conformance import test_sequential, test_subset, test_weighted, test_wrapper
+from conformance import (
+    test_balanced,
+    test_batch,
+    test_distributed,
+    test_random,
+    test_sampler,
+    test_sequential,
+    test_subset,
+    test_weighted,
+    test_wrapper,
+)
 from conformance.clauses import CHAPTERS, clauses, spec_folder
 from conformance.laws import load_laws
 

@@ -51,17 +51,6 @@ class AloneInBroadcast(DistributedSampler):
         return super().__iter__()
 
 
-class WaitsForSleeper(DistributedSampler):
-    """Rank 1 waits for a broadcast that rank 0 never sends."""
-
-    CAUGHT_BY = ("sampler.returns",)
-
-    def __iter__(self) -> Iterator[int]:
-        if self.rank == 1 and dist.is_initialized():
-            dist.broadcast(torch.zeros(1), src=0)
-        return super().__iter__()
-
-
 class Exits(DistributedSampler):
     """The last rank ends its process without a word."""
 
@@ -104,16 +93,6 @@ class Spins(DistributedSampler):
             pass
 
 
-class SpinsInConstruction(DistributedSampler):
-    """Construction never returns."""
-
-    CAUGHT_BY = ("sampler.returns",)
-
-    def __init__(self, *args: Any, **options: Any) -> None:
-        while True:
-            pass
-
-
 class Unpicklable(DistributedSampler):
     """Yields functions, which cannot be sent to another process."""
 
@@ -145,12 +124,12 @@ class Grows(DistributedSampler):
 
 
 class Floods(DistributedSampler):
-    """Prints 16 MiB in each pass."""
+    """Prints 2 MiB in each pass."""
 
     CAUGHT_BY = ("sampler.quiet",)
 
     def __iter__(self) -> Iterator[int]:
-        for _ in range(16):
+        for _ in range(2):
             print("x" * (1 << 20))
         return super().__iter__()
 

@@ -1,6 +1,6 @@
-"""The import prints 100 MiB and then provides a right sampler."""
+"""The import prints 32 MiB and then provides a right sampler."""
 
 from torch.utils.data import SequentialSampler as SequentialSampler
 
-for _ in range(100):
+for _ in range(32):
     print("x" * (1 << 20))

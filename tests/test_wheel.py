@@ -1,0 +1,39 @@
+"""The installed wheel works by itself, in a folder that holds nothing but the candidate."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check", "-q"]
+
+
+def test_wheel_in_an_empty_folder(tmp_path: Path) -> None:
+    """Only the wheel and a module of one's own: `pytest --pyargs conformance --impl=mymodule`."""
+    wheel = ["wheel", "--no-deps", "--no-build-isolation", "-w", str(tmp_path), str(ROOT)]
+    subprocess.run([*PIP, *wheel], check=True, timeout=300)
+    built = next(tmp_path.glob("*.whl"))
+    site, empty = tmp_path / "site", tmp_path / "empty"
+    subprocess.run(
+        [*PIP, "install", "--no-deps", "--target", str(site), str(built)], check=True, timeout=300
+    )
+    empty.mkdir()
+    (empty / "mymodule.py").write_text("from torch.utils.data import DistributedSampler\n")
+
+    done = subprocess.run(
+        [
+            sys.executable, "-m", "pytest", "--pyargs", "conformance", "--impl=mymodule",
+            "--clause=distributed.*", "--effort=quick", "-p", "no:cacheprovider", "-v",
+        ],
+        cwd=empty, env={**os.environ, "PYTHONPATH": str(site)}, capture_output=True, text=True,
+        timeout=300,
+    )  # fmt: skip
+
+    assert done.returncode == 0, done.stdout
+    assert str(site) in done.stdout or "../site/conformance" in done.stdout
+    assert "distributed.cover            MUST   holds" in done.stdout
+    assert "conformance/spec/distributed.md" in zipfile.ZipFile(built).namelist()
