@@ -67,7 +67,7 @@ class Case:
         return Case(**(merged | {"arguments": dict(merged["arguments"])}))
 
     def in_world(self, world: str) -> Case:
-        """The same case elsewhere; a simulated rank is always told its rank."""
+        """The same case elsewhere; a rank that is simulated is told its rank."""
         return self._with(world=world, passed=self.passed or world == "simulated")
 
     def argument(self, name: str, default: Any = None) -> Any:

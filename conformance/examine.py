@@ -95,11 +95,23 @@ class Examiner:
             yield from self.small[key]
             return
         seen = []
-        setting = self.setting(candidate, prop.role)
-        for pair in self.worlds.run_many(candidate.source, scenario.small(setting)):  # type: ignore[misc]
-            seen.append(pair)
-            yield pair
+        assert scenario.small is not None
+        cases = scenario.small(self.setting(candidate, prop.role))
+        for case, trace in self.worlds.run_many(candidate.source, cases):
+            pair = self._placed(candidate.source, case, trace)
+            if pair is not None:
+                seen.append(pair)
+                yield pair
         self.small[key] = seen
+
+    def _placed(self, source: Source, case: Case, trace: Trace) -> tuple[Case, Trace] | None:
+        """A candidate that asks for a process group gets one, as far as there are real ranks."""
+        if not needs_group(trace):
+            return case, trace
+        if self.options.simulated or case.world_size > max(self.options.world_sizes):
+            return None
+        case = case.in_world("group")
+        return case, self.worlds.run(source, case)
 
     def setting(self, candidate: Description, role: str) -> Setting:
         chosen = self.options
@@ -112,6 +124,13 @@ class Examiner:
             assert scenario.drawn is not None
             self.strategies[key] = scenario.drawn(self.setting(candidate, role))
         return self.strategies[key]
+
+
+def needs_group(trace: Trace) -> bool:
+    """Whether ranks that were told their rank asked torch.distributed all the same."""
+    sentence = "process group has not been initialized"
+    errors = (event.error for rank in trace for event in rank.events)
+    return trace.case.passed and any(error and sentence in error.message for error in errors)
 
 
 class Search:

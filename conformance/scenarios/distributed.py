@@ -33,8 +33,10 @@ def _epochs_small(setting: Setting) -> Iterator[Case]:
         for shuffle, drop_last in itertools.product((False, True), repeat=2):
             arguments = {"dataset": Data(n), "shuffle": shuffle, "drop_last": drop_last}
             yield Case(ROLE, arguments, _tour((0, 1, 2)), width, ambient=setting.seed)
-    for n, width in ((100, 64), (1000, 999), (5, 1024)):
-        yield Case(ROLE, {"dataset": Data(n), "shuffle": True}, [Iterate()], width)
+    for n, width in ((100, 64), (1000, 999), (5, 1024), (70_001, 3), (1 << 17, 2)):
+        for flags in ({"shuffle": True}, {"shuffle": False}, {"drop_last": True}):
+            yield Case(ROLE, {"dataset": Data(n), **flags}, _tour((3,)), width)
+    yield Case(ROLE, {"dataset": Data(LARGEST)}, [Iterate()], 3)
 
 
 @st.composite

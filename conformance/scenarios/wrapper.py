@@ -53,6 +53,8 @@ def _passes_small(setting: Setting) -> Iterator[Case]:
     for count, width in sorted(sizes, key=lambda pair: (sum(pair), pair)):
         for flags in _flags(setting):
             yield _case(Probe("Descending", count), [Iterate()], width, flags)
+    for flags in _flags(setting):
+        yield _case(Probe("Descending", 70_001), [SetEpoch(3), Iterate()], 3, flags)
     for count, width in itertools.product((5, 8), (2, 3)):
         yield _case(Probe("Doubling", count), [SetEpoch(0), Len(), Iterate()], width, {})
         yield _case(Values(tuple(range(count, 0, -1))), [Iterate(), Iterate()], width, {})

@@ -56,8 +56,11 @@ class Worlds:
 
     def run(self, source: Source, case: Case) -> Trace:
         """Carry out one case."""
-        pool = self._place(case)
-        ranks = pool.run(source, [case], self._bound(source, case))[0]
+        bound_s = self._bound(source, case)
+        ranks = self._place(case).run(source, [case], bound_s)[0]
+        if any(rank.fate == "stuck" for rank in ranks) and not self.losses[source, case.role]:
+            # The machine may have stood still; nobody is accused of what does not repeat.
+            ranks = self._place(case).run(source, [case], bound_s)[0]
         return self._trace(source, case, ranks)
 
     def run_many(self, source: Source, cases: Iterable[Case]) -> Iterator[tuple[Case, Trace]]:
@@ -85,7 +88,6 @@ class Worlds:
             if not sent.pool.broken:
                 pairs = zip(cases, found, strict=True)
                 return [(case, self._trace(source, case, ranks)) for case, ranks in pairs]
-            self.losses[source, cases[0].role] += 1
         return [(case, self.run(source, case)) for case in self._until_lost(source, cases)]
 
     def _until_lost(self, source: Source, cases: list[Case]) -> Iterator[Case]:
