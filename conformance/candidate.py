@@ -12,6 +12,7 @@ import importlib
 import importlib.util
 import inspect
 import sys
+import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
@@ -102,19 +103,30 @@ def _import(name: str) -> ModuleType:
             if str(Path.cwd()) not in sys.path:
                 sys.path.append(str(Path.cwd()))
             return importlib.import_module(name)
-        path = Path(name).resolve()
-        sys.path.insert(0, str(path.parent))
-        found = importlib.util.spec_from_file_location(path.stem, path)
-        if found is None or found.loader is None or not path.exists():
-            raise CandidateError(f"--impl {name}: no such file")
-        module = sys.modules[path.stem] = importlib.util.module_from_spec(found)
-        found.loader.exec_module(module)
-        return module
+        return _import_file(Path(name).resolve(), name)
     except CandidateError:
         raise
     except Exception as error:
         reason = f"{type(error).__name__}: {error}"
         raise CandidateError(f"--impl {name}: the import failed with {reason}") from error
+
+
+def _import_file(path: Path, name: str) -> ModuleType:
+    """Import a file once, under a name of its own: it may be called `random.py`."""
+    own = f"conformance_candidate_{path.stem}_{zlib.crc32(str(path).encode()):08x}"
+    found = importlib.util.spec_from_file_location(own, path)
+    if found is None or found.loader is None or not path.exists():
+        raise CandidateError(f"--impl {name}: no such file")
+    if own not in sys.modules:
+        if str(path.parent) not in sys.path:
+            sys.path.append(str(path.parent))
+        sys.modules[own] = importlib.util.module_from_spec(found)
+        try:
+            found.loader.exec_module(sys.modules[own])
+        except BaseException:
+            del sys.modules[own]
+            raise
+    return sys.modules[own]
 
 
 def _attribute(module: ModuleType, path: str, text: str) -> Any:

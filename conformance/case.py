@@ -111,7 +111,7 @@ def parse(text: str) -> Case:
     """
     try:
         case = _value(ast.parse(text.strip(), mode="eval").body)
-    except (SyntaxError, TypeError, KeyError) as error:
+    except (SyntaxError, TypeError, KeyError, AttributeError, ValueError, RecursionError) as error:
         raise ValueError(f"not a case: {text!r} ({error})") from error
     if not isinstance(case, Case):
         raise ValueError(f"not a case: {text!r} (it gives {type(case).__name__})")
@@ -128,6 +128,8 @@ def _value(node: ast.expr) -> Any:
             _value(item) for item in node.elts
         )
     if isinstance(node, ast.Dict):
+        if None in node.keys:
+            raise ValueError("** is no part of a case")
         return {_value(k): _value(v) for k, v in zip(node.keys, node.values, strict=True) if k}
     if isinstance(node, ast.Name) and node.id in ("nan", "inf"):
         return float(node.id)

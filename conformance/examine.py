@@ -39,6 +39,8 @@ from conformance.worlds.worlds import Worlds
 Key = tuple[Source, str, str]
 """Candidate, role and name of the scenario."""
 
+RETURNS = "sampler.returns"
+
 CORE_ONLY = frozenset({"distributed.mix"})
 """Clauses that contradict the torch profile, which fixes the order."""
 
@@ -157,7 +159,9 @@ class Search:
         stale = self._stale()
         if stale:
             return stale
+        lost = self.worlds.lost.get((self.candidate.source, self.prop.role))
         looks: list[Callable[[], None]] = [
+            *([lambda: self.look([(lost.case, lost)])] if lost and clause.id == RETURNS else []),
             *(lambda s=s: self._small(s) for s in self.prop.scenarios if s.small),
             *(lambda s=s: self._drawn(s) for s in self.prop.scenarios if s.drawn),
         ]
@@ -174,21 +178,20 @@ class Search:
             verdict = self._said(DECLARED, "; ".join(d.reason for d in self.known))
             verdict.declared = [d.reason for d in self.known]
             return verdict
+        if self.lost or self.given_up():
+            return self._said(NO_VERDICT, f"the role did not come back: see {RETURNS}")
         if not self.exercise.run:
             return self._said(NOT_APPLICABLE, "no case fits what the constructor takes")
-        if not self.exercise.exercised:
-            why = (
-                "the role did not come back: see sampler.returns"
-                if self.lost
-                else (f"none of {self.exercise.run} cases met the precondition")
-            )
-            policy = self.candidate.policies
-            if not self.lost and (self.prop.clause.id == "distributed.policy" or policy):
-                return self._said(
-                    NOT_APPLICABLE, "no policy declared" if not policy else f"policies {policy}"
-                )
-            return self._said(NO_VERDICT, why)
-        return self._said(HOLDS)
+        return self._said(HOLDS) if self.exercise.exercised else self._unexercised()
+
+    def _unexercised(self) -> Verdict:
+        """No case met the precondition: a policy may put the clause out of force."""
+        policies = self.candidate.policies
+        if policies:
+            return self._said(NOT_APPLICABLE, f"under the declared policies {policies}")
+        if self.prop.clause.id == "distributed.policy":
+            return self._said(NOT_APPLICABLE, "no policy is declared")
+        return self._said(NO_VERDICT, f"none of {self.exercise.run} cases met the precondition")
 
     # Where to look.
 
@@ -249,7 +252,7 @@ class Search:
     def _judge(self, case: Case, trace: Trace) -> Violation | None:
         """What the law says; a violation that a deviation explains is none."""
         self.exercise.run += 1
-        if not trace.done and self.prop.clause.id != "sampler.returns":
+        if not trace.done and self.prop.clause.id != RETURNS:
             self.lost += 1
             return None
         try:

@@ -131,7 +131,12 @@ class Overwrite(Operation):
 
 @dataclass(frozen=True, repr=False)
 class Arguments(Operation):
-    """A digest of the arguments that were passed."""
+    """A digest of the sequences that were passed: when they were handed over, and now."""
+
+
+@dataclass(frozen=True, repr=False)
+class Inner(Operation):
+    """One whole pass of the case's probe by itself."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -141,5 +146,5 @@ class Inspect(Operation):
 
 OPERATIONS: tuple[type[Operation], ...] = (
     Rebuild, Len, SetEpoch, Iterate, Passes, Epochs, Open, Take, Drain, Scribble, Look, Globals,
-    Reseed, Surround, Copy, Resize, Overwrite, Arguments, Inspect,
+    Reseed, Surround, Copy, Resize, Overwrite, Arguments, Inner, Inspect,
 )  # fmt: skip

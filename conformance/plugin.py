@@ -117,7 +117,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         and _like(prop.role, config.getoption("--on"))
     ]
     ids = [f"{prop.clause.id}-{prop.role}-{impl}" for impl, prop in chosen]
-    metafunc.parametrize("subject", chosen or [None], ids=ids or ["none"])
+    subjects: list[Any] = [*chosen] or [None]
+    metafunc.parametrize("subject", subjects, ids=ids or ["none"])
 
 
 def _like(name: str, patterns: list[str]) -> bool:

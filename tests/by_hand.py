@@ -50,3 +50,12 @@ def judged(clause: str, trace: Trace) -> str:
     except Unmet:
         return UNMET
     return violation.anomaly if violation else ""
+
+
+def shares(case: Case, *yielded: Any, policies: dict[str, Any] | None = None) -> Trace:
+    """A trace of several ranks, each of which made one whole pass: what each of them yielded."""
+    ranks = tuple(
+        RankTrace(rank, (Event(None), Event(case.plan[0], items(values))))
+        for rank, values in enumerate(yielded)
+    )
+    return Trace(case, ranks, policies or {})

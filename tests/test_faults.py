@@ -25,26 +25,11 @@ sys.path.insert(0, str(ZOO))  # as --impl does with the folder of a file
 WORLD_SIZES = (1, 2, 3)
 BOUND_S = 10.0
 
-WRONG = ("shares", "passes", "wrappers", "liar")
-RIGHT = ("good", "good_blocks", "good_sentinel", "good_uneven", "good_repeat")
+WRONG = ("shares", "passes", "wrappers", "liar", "shuffles", "weights", "batches")
+RIGHT = ("good", "good_blocks", "good_sentinel", "good_uneven", "good_repeat", "good_draws")
 
 THOROUGH = {("SixteenBits", "distributed.cover")}
 """Faults that take more drawn cases than the quick effort has."""
-
-MISSED = {
-    "ShufflesOwnShare-distributed.uniform": "orders are judged over one rank, which has all places",
-    "SortsInPlace-sampler.arguments": "the first look at the arguments is after the construction",
-    "SpoilsInner-wrapper.inner-untouched": "only lists are looked at afterwards",
-    "ViewOfManyPasses-wrapper.view": "all inner passes of the scenario are alike",
-}
-"""Faults that the suite does not catch, and why. A line goes when it does."""
-
-ACCUSED = {
-    "good.py:NoLength-distributed.small": "the TypeError of a len that is not known",
-    "good.py:NoLength-sampler.empty": "the TypeError of a len that is not known",
-    "good_sentinel.py:Sentinel-sampler.resize": "a declared sentinel among the indices",
-}
-"""Right ones that the suite accuses, and of what. A line goes when it does not."""
 
 PUBLISHED = {
     "wrapper.agree": "DistributedSamplerWrapper",
@@ -67,19 +52,13 @@ def classes(module: str) -> list[type]:
     return sorted(public, key=lambda kind: inspect.getsourcelines(kind)[1])
 
 
-def known(table: dict[str, str], name: str) -> list[pytest.MarkDecorator]:
-    """The mark of a test that must fail until its line is removed from the table."""
-    return [pytest.mark.xfail(reason=table[name], strict=True)] if name in table else []
-
-
 def right() -> Iterator[Any]:
     """A parameter for each right class and each clause."""
     texts = [f"{module}.py:{kind.__name__}" for module in RIGHT for kind in classes(module)]
     texts += ["honest.py:DistributedSampler", "honest.py:DistributedSamplerWrapper"]
     for text in texts:
         for clause in sorted({prop.clause.id for prop in properties()}):
-            name = f"{text}-{clause}"
-            yield pytest.param(text, clause, id=name, marks=known(ACCUSED, name))
+            yield pytest.param(text, clause, id=f"{text}-{clause}")
 
 
 def faults() -> Iterator[Any]:
@@ -89,8 +68,7 @@ def faults() -> Iterator[Any]:
             for number, clause in enumerate(kind.CAUGHT_BY):  # type: ignore[attr-defined]
                 anomaly = getattr(kind, "ANOMALY", "") if number == 0 else ""
                 name = f"{kind.__name__}-{clause}"
-                marks = known(MISSED, name)
-                yield pytest.param(module, kind.__name__, clause, anomaly, id=name, marks=marks)
+                yield pytest.param(module, kind.__name__, clause, anomaly, id=name)
 
 
 def properties() -> list[Property]:
@@ -144,7 +122,7 @@ def test_every_fault_says_what_is_wrong() -> None:
             assert kind.CAUGHT_BY, kind  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize(("module", "name", "clause", "anomaly"), faults())
+@pytest.mark.parametrize(("module", "name", "clause", "anomaly"), list(faults()))
 def test_fault_is_caught(bench: Bench, module: str, name: str, clause: str, anomaly: str) -> None:
     """A wrong implementation violates the clause it names, by the anomaly it names."""
     effort = "ci" if (name, clause) in THOROUGH else "quick"
@@ -163,7 +141,7 @@ def test_published_fault_is_caught(bench: Bench, clause: str, role: str) -> None
     assert [verdict.outcome for verdict in verdicts] == [VIOLATED], [v.reason for v in verdicts]
 
 
-@pytest.mark.parametrize(("text", "clause"), right())
+@pytest.mark.parametrize(("text", "clause"), list(right()))
 def test_right_is_not_accused(bench: Bench, text: str, clause: str) -> None:
     """An unusual but right implementation violates no clause."""
     verdicts = bench.verdicts(str(ZOO / text), clause)

@@ -11,7 +11,6 @@ import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import psutil
 import pytest
@@ -24,11 +23,6 @@ CLAUSES = (
     "sampler.works", "sampler.returns", "sampler.ends", "sampler.index", "sampler.quiet",
     "distributed.equal-counts", "sequential.order",
 )  # fmt: skip
-
-UNTOLD = (
-    "Exits", "Crashes", "Killed", "Spins", "Gigabytes", "Grows", "LeavesChild", "ClosesDescriptors",
-)  # fmt: skip
-"""Hostile samplers whose clause the suite does not name. A name goes when it does."""
 
 
 @dataclass
@@ -99,14 +93,7 @@ def run(impl: str, marker: str, clauses: tuple[str, ...] = CLAUSES) -> Run:
     return Run(done.returncode, done.stdout + done.stderr, *left)
 
 
-def hostile() -> Iterator[Any]:
-    """A parameter for each hostile sampler."""
-    for name in HOSTILE:
-        known = pytest.mark.xfail(reason="not applicable, once the role is given up", strict=True)
-        yield pytest.param(name, marks=[known] if name in UNTOLD else [])
-
-
-@pytest.mark.parametrize("name", hostile())
+@pytest.mark.parametrize("name", sorted(HOSTILE))
 def test_hostile_candidate_gets_a_verdict(name: str, marker: str) -> None:
     """The run names a clause that the hostile sampler breaks, goes on, and leaves nothing."""
     wanted = set(HOSTILE[name].CAUGHT_BY)

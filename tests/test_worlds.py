@@ -24,8 +24,6 @@ from conformance.worlds.worlds import Worlds
 
 BOUND_S = 3.0
 
-KNOWN = pytest.mark.xfail(strict=True, reason="parse lets this through; see tests/test_worlds.py")
-
 TALKERS = '''
 """Candidates of test_worlds: what they yield tells of the process that they are in."""
 
@@ -433,8 +431,8 @@ def test_case_with_nan_survives_its_text() -> None:
         "Case('X', {'a': f'{1}'}, [])", "Case('X', {}, 3)", "-'a'",
         "Case('X', {}, []); Case('Y', {}, [])", "eval('1')", "float.fromhex('1')",
         "Case('X', {}, [Iterate(1, 2, 3)])", "\0", "Case(" * 300,
-        pytest.param("Case('X', 3, [])", marks=KNOWN),
-        pytest.param("Case('X', {**{'a': 1}}, [])", marks=KNOWN),
+        "Case('X', 3, [])",
+        "Case('X', {**{'a': 1}}, [])",
     ],
 )  # fmt: skip
 def test_what_is_no_case_is_refused(text: str) -> None:

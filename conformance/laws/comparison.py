@@ -23,6 +23,18 @@ def events(trace: Trace) -> Iterator[tuple[RankTrace, int, Event]]:
             yield rank, number, event
 
 
+def is_allowed(event: Event) -> bool:
+    """`len` may raise TypeError where the count cannot be known."""
+    return isinstance(event.operation, op.Len) and bool(
+        event.error and event.error.is_a("TypeError")
+    )
+
+
+def is_digest(event: Event) -> bool:
+    """Whether the event compares the arguments with what they were when handed over."""
+    return isinstance(event.operation, op.Arguments) and event.value is not None
+
+
 def row(rank: RankTrace, number: int) -> tuple[tuple[int, int], ...]:
     return ((rank.rank, number),)
 

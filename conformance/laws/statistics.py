@@ -18,7 +18,7 @@ from scipy.stats import binom, hypergeom
 from conformance import operations as op
 from conformance.laws import Violation, require
 from conformance.laws.views import shown, size
-from conformance.trace import Items, Trace
+from conformance.trace import Items, RankTrace, Trace
 
 ALPHA = 1e-12
 
@@ -42,10 +42,16 @@ def first_unlikely(counts: Any, trials: ArrayLike, chance: ArrayLike) -> tuple[i
 
 
 def table(trace: Trace) -> NDArray[np.int64]:
-    """The passes of `Passes`, `Epochs` or `Iterate`s of rank 0, shape (passes, items)."""
+    """The passes of `Passes` or `Epochs`, shape (passes, items of all ranks, round robin)."""
     require(trace.done)
+    parts = [_rank_table(rank) for rank in trace]
+    require(len({part.shape for part in parts}) == 1)
+    return np.stack(parts, axis=2).reshape(len(parts[0]), -1)
+
+
+def _rank_table(rank: RankTrace) -> NDArray[np.int64]:
     found = [
-        event for event in trace.ranks[0].events
+        event for event in rank.events
         if isinstance(event.operation, (op.Passes, op.Epochs)) and isinstance(event.value, Items)
     ]  # fmt: skip
     require(found and found[0].error is None)

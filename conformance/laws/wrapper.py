@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from conformance import operations as op
 from conformance.laws import Violation, law, require
+from conformance.laws.comparison import is_digest
 from conformance.laws.distributed import equal_counts
 from conformance.laws.sampler import interleave
 from conformance.laws.views import Pass, global_order, option, rounds, rows, shown, whole_passes
@@ -218,15 +219,21 @@ def length_lie(trace: Trace) -> Violation | None:
 
 @law("wrapper.inner-untouched")
 def inner_untouched(trace: Trace) -> Violation | None:
-    """The wrapper twice around one list: the list stays, and its pass is the same again."""
+    """The wrapper twice around one sampler: what was passed stays, and gives its own pass."""
     require(trace.done)
     for rank in trace:
-        digests = [e.value for e in rank.events if isinstance(e.operation, op.Arguments)]
-        if len(set(digests)) > 1:
+        digests = [event.value for event in rank.events if is_digest(event)]
+        if any(handed_over != now for handed_over, now in digests):
             return Violation("inner-mutated", f"rank {rank.rank}: the inner sequence was changed")
+        own = [event.value for event in rank.events if isinstance(event.operation, op.Inner)]
+        wanted = inner_pass(trace.case.argument("sampler"))
+        if any(not np.array_equal(items.values, wanted) for items in own):
+            saw = f"rank {rank.rank}: afterwards the inner sampler yields {shown(own[0].values)}"
+            return Violation("inner-mutated", f"{saw} and not {shown(wanted)}")
     if any(not found.alone for rank in trace for found in whole_passes(rank, trace)):
         return interleave(trace)
-    require(any(isinstance(e.operation, op.Arguments) for rank in trace for e in rank.events))
+    told = (op.Arguments, op.Inner)
+    require(any(isinstance(e.operation, told) for rank in trace for e in rank.events))
     return None
 
 
@@ -278,7 +285,9 @@ def double(trace: Trace) -> Violation | None:
 def view(trace: Trace) -> Violation | None:
     require(trace.done)
     judged = False
-    wanted = inner_pass(trace.case.argument("sampler"))
+    inner = trace.case.argument("sampler")
+    turning = isinstance(inner, Probe) and inner.name == "Turning"
+    wanted = [inner_pass(inner, ordinal=turn) for turn in range(max(1, inner.count) if turning else 1)]
     for rank in trace:
         for number, event in enumerate(rank.events):
             if event.error is not None:
@@ -287,10 +296,8 @@ def view(trace: Trace) -> Violation | None:
             if isinstance(event.operation, op.Look):
                 judged = True
                 items, beyond = event.value
-                if not np.array_equal(items.values, wanted):
-                    saw = (
-                        f"the sampler yields {shown(wanted)}, its view holds {shown(items.values)}"
-                    )
+                if not any(np.array_equal(items.values, one) for one in wanted):
+                    saw = f"its pass is {shown(wanted[0])}, the view holds {shown(items.values)}"
                     return Violation("view-differs", saw)
                 if beyond is None or not beyond.is_a("IndexError"):
                     saw = f"view[len(view)] gives {beyond or 'an item'}, not IndexError"

@@ -171,6 +171,8 @@ def _many(setting: Setting) -> Iterator[Case]:
     trials = int(6000 * setting.effort.trials)
     for n, count in ((2, trials // 2), (5, trials), (16, trials), (3001, 1), (70_001, 1)):
         yield Case(ROLE, {"dataset": Data(n), "seed": setting.seed}, [Epochs(count)])
+    for n, width in ((6, 2), (6, 3), (16, 2)):
+        yield Case(ROLE, {"dataset": Data(n), "seed": setting.seed}, [Epochs(trials // 2)], width)
     plan = [SetEpoch(3), Epochs(1, start=3)]
     yield Case(ROLE, {"dataset": Data(200_003), "seed": setting.seed + 1}, plan)
 

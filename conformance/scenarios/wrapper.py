@@ -12,6 +12,7 @@ from conformance.case import Case
 from conformance.operations import (
     Arguments,
     Drain,
+    Inner,
     Inspect,
     Iterate,
     Len,
@@ -164,6 +165,9 @@ def _untouched(setting: Setting) -> Iterator[Case]:
         for flags in _flags(setting):
             yield _case(inner, [Arguments(), Iterate(), Iterate(), Arguments()], width, flags)
             yield _case(inner, [SetEpoch(1), Iterate(), *woven, Iterate()], width, flags)
+            yield _case(
+                Probe("Descending", 7), [Iterate(), Inner(), Iterate(), Inner()], width, flags
+            )
 
 
 def _whole_batches(setting: Setting) -> Iterator[Case]:
@@ -181,7 +185,7 @@ def _twice(setting: Setting) -> Iterator[Case]:
 
 def _views(setting: Setting) -> Iterator[Case]:
     for count in (0, 1, 2, 7):
-        for kind in ("Descending", "Doubling"):
+        for kind in ("Descending", "Doubling", "Turning"):
             yield Case(
                 "DatasetFromSampler", {"sampler": Probe(kind, count)}, [Len(), Look(), Look()]
             )

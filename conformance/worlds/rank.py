@@ -137,7 +137,10 @@ class Rank:
         return None, None
 
     def _arguments(self, _: op.Arguments) -> tuple[Any, Any]:
-        return self.made.digest(), None
+        return (self.made.handed_over, self.made.digest()), None
+
+    def _inner(self, _: op.Inner) -> tuple[Any, Any]:
+        return read(iter(self.made.probes[0]), self.case.limit)
 
     def _inspect(self, _: op.Inspect) -> tuple[Any, Any]:
         seen = self.made.probes[0].seen
@@ -156,4 +159,5 @@ DO: dict[Any, Callable[[Rank, Any], tuple[Any, Any]]] = {
     op.Look: Rank._look, op.Globals: Rank._globals, op.Reseed: Rank._reseed,
     op.Surround: Rank._surround, op.Copy: Rank._copy, op.Resize: Rank._resize,
     op.Overwrite: Rank._overwrite, op.Arguments: Rank._arguments, op.Inspect: Rank._inspect,
+    op.Inner: Rank._inner,
 }  # fmt: skip

@@ -49,6 +49,7 @@ class Realiser:
         self.probes: list[Any] = []
         self.generators: list[torch.Generator] = []
         self.given: list[Any] = []
+        self.handed_over = 0
 
     def role(self, name: str, arguments: dict[str, Any]) -> Any:
         """Construct a role: its first argument by position, the others by name."""
@@ -58,6 +59,7 @@ class Realiser:
                 key: values[key] for key in ("num_replicas", "rank") if key in values
             }
         first = values.pop(FIRST[name])
+        self.handed_over = self.digest()
         return self.roles[name](first, **values)
 
     def value(self, recipe: Any) -> Any:

@@ -16,6 +16,10 @@ from conformance.worlds.pool import Pool
 CHUNK = 24
 """Cases per message to the simulating process; while it works on one chunk the last is judged."""
 
+LOSSES_MAX = 8
+COST_STUCK = 3
+"""A role is given up after eight deaths; one that hangs costs time, and counts for three."""
+
 WARY_S = 2.0
 """The bound for further cases of a role that has once failed to answer."""
 
@@ -40,6 +44,7 @@ class Worlds:
         self.backend, self.bound_s = backend, bound_s
         self.pools: dict[tuple[int, str], Pool] = {}
         self.descriptions: dict[Source, Description] = {}
+        self.lost: dict[tuple[Source, str], Trace] = {}
         self.losses: collections.Counter[tuple[Source, str]] = collections.Counter()
 
     def describe(self, source: Source) -> Description:
@@ -98,15 +103,18 @@ class Worlds:
 
     def given_up(self, source: Source, role: str) -> bool:
         """A role that failed to come back so often is not run any more: see `sampler.returns`."""
-        return self.losses[source, role] >= 8
+        return self.losses[source, role] >= LOSSES_MAX
 
     def _bound(self, source: Source, case: Case) -> float:
         return WARY_S if self.losses[source, case.role] else self.bound_s
 
     def _trace(self, source: Source, case: Case, ranks: list[RankTrace]) -> Trace:
-        if any(rank.fate != "done" for rank in ranks):
-            self.losses[source, case.role] += 1
-        return Trace(case, tuple(ranks), dict(self.descriptions[source].policies))
+        trace = Trace(case, tuple(ranks), dict(self.descriptions[source].policies))
+        if not trace.done:
+            self.lost.setdefault((source, case.role), trace)
+            stuck = any(rank.fate == "stuck" for rank in ranks)
+            self.losses[source, case.role] += COST_STUCK if stuck else 1
+        return trace
 
     def _place(self, case: Case) -> Pool:
         if case.world == "simulated":
