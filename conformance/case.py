@@ -82,7 +82,7 @@ class Case:
         for step in self.plan:
             given += [value for _, value in step.overrides] if isinstance(step, Rebuild) else []
             given += [step.n] if isinstance(step, Resize) else []
-        return 1000 + 8 * (self.world_size + sum(_size(value) for value in given))
+        return 1000 + 2 * (self.world_size + sum(_size(value) for value in given))
 
 
 def _size(value: Any) -> int:

@@ -56,9 +56,8 @@ class Drawing:
         )  # fmt: skip
         quiet = hypothesis.reporting.with_reporter(_nothing)
         with quiet, contextlib.suppress(Found):
-            draw: Any = hypothesis.given(strategy)(self.one)
-            seeded: Any = hypothesis.seed(seed)
-            seeded(settings(draw))()
+            given: Any = hypothesis.given(strategy)
+            hypothesis.seed(seed)(settings(given(self.one)))()
 
     def one(self, case: Case) -> None:
         """Judge a drawn case; past the bound on time only what was seen before is answered."""

@@ -83,12 +83,23 @@ COLLECTED: pytest.StashKey[bool] = pytest.StashKey()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out chapters without a chosen clause; without a candidate nothing can be examined."""
+    """In the order of the spec, without chapters that have no chosen clause.
+
+    The protocol comes first: it names what a hostile candidate does, on the smallest cases.
+    """
     if COLLECTED in config.stash and not config.getoption("--impl"):
         raise pytest.UsageError("say what to examine: pytest conformance --impl=MODULE")
-    empty = [item for item in items if _parameters(item).get("subject", ()) is None]
-    if empty:
-        items[:] = [item for item in items if item not in empty]
+    if COLLECTED in config.stash:
+        items[:] = [item for item in items if _parameters(item).get("subject", ()) is not None]
+        items.sort(key=_chapter)
+
+
+def _chapter(item: pytest.Item) -> int:
+    """The place of an item's chapter in the spec."""
+    from conformance.clauses import CHAPTERS
+
+    subject = _parameters(item).get("subject")
+    return CHAPTERS.index(subject[1].clause.chapter) if subject else -1
 
 
 def _parameters(item: pytest.Item) -> dict[str, Any]:

@@ -286,8 +286,8 @@ def view(trace: Trace) -> Violation | None:
     require(trace.done)
     judged = False
     inner = trace.case.argument("sampler")
-    turning = isinstance(inner, Probe) and inner.name == "Turning"
-    wanted = [inner_pass(inner, ordinal=turn) for turn in range(max(1, inner.count) if turning else 1)]
+    turns = inner.count if isinstance(inner, Probe) and inner.name == "Turning" else 1
+    wanted = [inner_pass(inner, ordinal=turn) for turn in range(max(1, turns))]
     for rank in trace:
         for number, event in enumerate(rank.events):
             if event.error is not None:
