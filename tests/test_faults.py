@@ -7,6 +7,7 @@ import inspect
 import pkgutil
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -139,6 +140,19 @@ def test_published_fault_is_caught(bench: Bench, clause: str, role: str) -> None
     verdicts = bench.verdicts(str(ZOO / "published_balanced.py"), clause, on=role)
 
     assert [verdict.outcome for verdict in verdicts] == [VIOLATED], [v.reason for v in verdicts]
+
+
+@pytest.mark.parametrize("clause", ["wrapper.agree", "balanced.distributed"])
+def test_disagreement_shows_across_real_processes(bench: Bench, clause: str) -> None:
+    """Ranks that draw from numpy's global state are caught in a real process group too."""
+    candidate = bench.worlds.describe(Source(str(ZOO / "published_balanced.py")))
+    found = next(p for p in bench.properties if (p.clause.id, p.role) == (clause, PUBLISHED[clause]))
+    drawn = tuple(replace(scenario, small=None) for scenario in found.scenarios)
+
+    verdict = bench.examiners["quick"].examine(candidate, replace(found, scenarios=drawn))
+
+    assert (verdict.outcome, verdict.anomaly) == (VIOLATED, "ranks-disagree")
+    assert "world='group'" in verdict.case
 
 
 @pytest.mark.parametrize(("text", "clause"), list(right()))
