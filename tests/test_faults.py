@@ -146,7 +146,8 @@ def test_published_fault_is_caught(bench: Bench, clause: str, role: str) -> None
 def test_disagreement_shows_across_real_processes(bench: Bench, clause: str) -> None:
     """Ranks that draw from numpy's global state are caught in a real process group too."""
     candidate = bench.worlds.describe(Source(str(ZOO / "published_balanced.py")))
-    found = next(p for p in bench.properties if (p.clause.id, p.role) == (clause, PUBLISHED[clause]))
+    wanted = clause, PUBLISHED[clause]
+    found = next(p for p in bench.properties if (p.clause.id, p.role) == wanted)
     drawn = tuple(replace(scenario, small=None) for scenario in found.scenarios)
 
     verdict = bench.examiners["quick"].examine(candidate, replace(found, scenarios=drawn))

@@ -37,14 +37,14 @@ REFUSED = [
     *[("generator", RandomSampler, (DATA, False, 3, bad), {}) for bad in (1, "g", torch.Generator)],
     *[
         ("indices", SubsetRandomSampler, (bad,), {})
-        for bad in (None, 5, "ab", [1.0], [True], [None], [[1]], torch.rand(3), np.eye(2))
+        for bad in (None, 5, "ab", [1.0], [True], [None], [[1]], torch.tensor([0.5, 0.25, 0.75]), np.eye(2))
     ],
     ("generator", SubsetRandomSampler, (DATA, 1), {}),
     *[
         ("weights", WeightedRandomSampler, (bad, 1), {})
         for bad in ([], [0, 0], [NAN, 1], [INF, 1], [1, -1], [[1, 2]], 5, None, "ab", [1, [2]])
     ],
-    ("weights", WeightedRandomSampler, (torch.rand(3, 1), 1), {}),
+    ("weights", WeightedRandomSampler, (torch.ones(3, 1), 1), {}),
     ("weights", WeightedRandomSampler, ([10**400], 1), {}),
     *[("num_samples", WeightedRandomSampler, ([1, 2], bad), {}) for bad in (0, -1, 2.0, True)],
     ("num_samples", WeightedRandomSampler, ([1, 0, 0], 2, False), {}),
