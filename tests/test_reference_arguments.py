@@ -1,5 +1,7 @@
 """What constructors and set_epoch refuse, and what they take."""
 
+import re
+
 import numpy as np
 import pytest
 import torch
@@ -89,7 +91,8 @@ REFUSED = [
 
 def described(case):
     name, sampler, positional, keywords = case
-    return f"{sampler.__name__}-{name}-{[*positional, *keywords.values()]!r:.50}"
+    shown = re.sub(r" at 0x\w+", "", repr([*positional, *keywords.values()]))
+    return f"{sampler.__name__}-{name}-{shown:.50}"
 
 
 @pytest.mark.parametrize("case", REFUSED, ids=described)
