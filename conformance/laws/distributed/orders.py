@@ -90,14 +90,22 @@ def any_world_size(trace: Trace) -> Violation | None:
     for found in whole_passes(trace.ranks[0], trace):
         if "num_replicas" in found.overrides and found.n % found.overrides["num_replicas"] == 0:
             shards.setdefault(found.overrides["num_replicas"], []).append(found)
-    orders = {width: global_order(made) for width, made in shards.items() if len(made) == width}
-    require(len(orders) > 1)
-    (one, wanted), *others = orders.items()
+    complete = {width: made for width, made in shards.items() if len(made) == width}
+    require(len(complete) > 1)
+    blocks = _by_width(complete, "contiguous")
+    if "divides" not in trace.policies and all(np.array_equal(o, blocks[0][1]) for _, o in blocks):
+        return None
+    (one, wanted), *others = _by_width(complete, "interleaved")
     for width, order in others:
         if not np.array_equal(order, wanted):
             saw = f"{one} ranks: {shown(wanted)}; {width} ranks: {shown(order)}"
             return Violation("order-depends-on-world-size", saw)
     return None
+
+
+def _by_width(shards: dict[int, list[Pass]], divides: str) -> list[tuple[int, NDArray[np.int64]]]:
+    """The global order for each world size, put together by one division."""
+    return [(width, global_order(made, divides)) for width, made in shards.items()]
 
 
 @law("distributed.padding-last")
