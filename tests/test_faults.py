@@ -27,7 +27,15 @@ WORLD_SIZES = (1, 2, 3)
 BOUND_S = 10.0
 
 WRONG = ("shares", "passes", "wrappers", "liar", "shuffles", "weights", "batches")
-RIGHT = ("good", "good_blocks", "good_sentinel", "good_uneven", "good_repeat", "good_draws")
+RIGHT = (
+    "good",
+    "good_blocks",
+    "good_sentinel",
+    "good_uneven",
+    "good_undeclared",
+    "good_repeat",
+    "good_draws",
+)
 
 THOROUGH = {("SixteenBits", "distributed.cover")}
 """Faults that take more drawn cases than the quick effort has."""

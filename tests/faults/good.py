@@ -115,12 +115,3 @@ class RefusesResize(DistributedSampler):
         if len(self.dataset) != self.n:
             raise RuntimeError(f"dataset had {self.n} items and has {len(self.dataset)}")
         return super().__iter__()
-
-
-class Blocks(DistributedSampler):
-    """Reads the r-th block of the global order, and says so nowhere."""
-
-    def __iter__(self) -> Iterator[int]:
-        n, share = len(self.dataset), len(self)
-        order = self._order(n).tolist()
-        return iter([order[(self.rank * share + k) % n] for k in range(share)])
