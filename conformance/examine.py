@@ -175,8 +175,9 @@ class Search:
         except Found as found:
             return self._violated(found)
         if self.known:
-            verdict = self._said(DECLARED, "; ".join(d.reason for d in self.known))
-            verdict.declared = [d.reason for d in self.known]
+            reasons = list(dict.fromkeys(deviation.reason for deviation in self.known))
+            verdict = self._said(DECLARED, "; ".join(reasons))
+            verdict.declared = reasons
             return verdict
         if self.lost or self.given_up():
             return self._said(NO_VERDICT, f"the role did not come back: see {RETURNS}")
