@@ -109,8 +109,9 @@ def _shuffled_drawn(draw: st.DrawFn, setting: Setting) -> Case:
 
 def _shuffled_small(setting: Setting) -> Iterator[Case]:
     for n, width in itertools.product((16, 17, 40), (1, 2, 3)):
-        plan = [step for e in (0, 1, 2, 0, 3, 10) for step in (SetEpoch(e), Iterate())]
-        again = [step for seed in (1, 5) for step in (Rebuild((("seed", seed),)), *plan[:6])]
+        plan = [step for e in (0, 1, 2, 0, 3, 10, 256) for step in (SetEpoch(e), Iterate())]
+        others = (1, 5, 256, 1 << 16, 1 << 31)
+        again = [step for seed in others for step in (Rebuild((("seed", seed),)), *plan[:6])]
         yield Case(ROLE, {"dataset": Data(n)}, [*plan, *again], width, ambient=setting.seed)
 
 

@@ -300,10 +300,12 @@ def _like_integers(setting: Setting) -> Iterator[Case]:
 
 
 def _epoch_types(setting: Setting) -> Iterator[Case]:
-    made = next((m for m in subjects.small(setting) if _epochs(setting, m)), None)
+    fitting = [made for made in subjects.small(setting) if _epochs(setting, made)]
+    made = fitting[-1] if fitting else None
     for epoch in ("1", None, 1.5):
         if made is not None:
-            yield Case(setting.role, made, [SetEpoch(epoch), Iterate()])
+            refused: Plan = [SetEpoch(1), Iterate(), SetEpoch(epoch), SetEpoch(1), Iterate()]
+            yield Case(setting.role, made, refused)
     if made is not None:
         plan: Plan = [SetEpoch(Raw(3)), Iterate(), SetEpoch(1), Iterate(), SetEpoch(3), Iterate()]
         yield Case(setting.role, made, plan)

@@ -629,3 +629,23 @@ class ReadsAhead(BatchSampler):
 
     def __iter__(self) -> Iterator[list[int]]:
         yield from list(super().__iter__())
+
+
+class UnsettledByRefusal(DistributedSampler):
+    """Once set_epoch has refused a value, every later pass runs backwards."""
+
+    CAUGHT_BY = ("sampler.epoch-type",)
+    ANOMALY = "epoch-not-fixed"
+
+    refused = False
+
+    def set_epoch(self, epoch: int) -> None:
+        try:
+            super().set_epoch(epoch)
+        except (TypeError, ValueError):
+            self.refused = True
+            raise
+
+    def __iter__(self) -> Iterator[int]:
+        found = list(super().__iter__())
+        return iter(found[::-1] if self.refused else found)

@@ -399,3 +399,13 @@ class StridesThenDrops(DistributedSampler):
     def _places(self, n: int) -> torch.Tensor:
         own = torch.arange(self.rank, n, self.num_replicas)
         return own[: len(own) // 2 * 2] if self.drop_last else own
+
+
+class ForgetsEarlyEpochs(DistributedSampler):
+    """The epoch is kept in one byte, so the order comes again after 256 epochs."""
+
+    CAUGHT_BY = ("distributed.epochs-differ",)
+    ANOMALY = "stale-epoch"
+
+    def set_epoch(self, epoch: int) -> None:
+        super().set_epoch(epoch % 256)
