@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,12 +10,8 @@ from typing import Any
 from conformance.candidate import ROLES, CandidateError
 from conformance.case import Case, parse
 from conformance.clauses import clauses
+from conformance.config import read_toml
 from conformance.verdict import Verdict
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib  # type: ignore[import-not-found, unused-ignore]
 
 SHIPPED = Path(__file__).parent / "baselines"
 FIELDS = {"clause", "role", "anomaly", "about", "case", "reason", "link"}
@@ -49,10 +44,7 @@ def read_baseline(name: str) -> list[Deviation]:
     if not path.is_file():
         shipped = ", ".join(sorted(found.stem for found in SHIPPED.glob("*.toml")))
         raise CandidateError(f"--baseline {name}: no such file; shipped baselines: {shipped}")
-    try:
-        entries = tomllib.loads(path.read_text(encoding="utf-8")).get("deviation", [])
-    except tomllib.TOMLDecodeError as error:
-        raise CandidateError(f"--baseline {name}: {error}") from error
+    entries = read_toml(path, f"--baseline {name}").get("deviation", [])
     return [_deviation(entry, f"{path.name}, deviation {i + 1}") for i, entry in enumerate(entries)]
 
 

@@ -16,6 +16,15 @@ else:
 Pairs = tuple[tuple[str, Any], ...]
 
 
+def read_toml(path: Path, told: str) -> dict[str, Any]:
+    """The tables of a TOML file; raises CandidateError that begins with `told`."""
+    try:
+        tables: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise CandidateError(f"{told}: {error}") from error
+    return tables
+
+
 def read_config(folder: Path) -> tuple[Pairs, Pairs]:
     """Role names and policies declared for runs started in `folder`, as pairs.
 
@@ -27,11 +36,7 @@ def read_config(folder: Path) -> tuple[Pairs, Pairs]:
     )
     if path is None:
         return (), ()
-    try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except tomllib.TOMLDecodeError as error:
-        raise CandidateError(f"{path}: {error}") from error
-    table = table.get("tool", {}).get("conformance", {})
+    table = read_toml(path, str(path)).get("tool", {}).get("conformance", {})
     known = {"roles": set(ROLES), "policies": {*POLICIES, "sentinel"}}
     for section, entries in table.items():
         unknown = set(entries) - known.get(section, set())

@@ -61,6 +61,14 @@ def marked(found: Pass, bad: NDArray[np.bool_], kind: str) -> tuple[Mark, ...]:
     return tuple(Mark(found.rank, found.event, int(place), kind) for place in places)
 
 
+def strayed(found: Pass, saw: str) -> Violation | None:
+    """Whether some item of a pass lies outside [0, n)."""
+    outside = (found.values < 0) | (found.values >= found.n)
+    if not outside.any():
+        return None
+    return Violation("out-of-range", saw, marked(found, outside, "out-of-range"), rows(found))
+
+
 def doubled(values: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Which of the values come more than once."""
     seen, counts = np.unique(values, return_counts=True)

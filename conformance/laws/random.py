@@ -9,7 +9,17 @@ from numpy.typing import NDArray
 
 from conformance.laws import Violation, law, require
 from conformance.laws.distributed import same_as_oracle
-from conformance.laws.draws import ENOUGH, crashed, differing, doubled, ended, got, marked, seeded
+from conformance.laws.draws import (
+    ENOUGH,
+    crashed,
+    differing,
+    doubled,
+    ended,
+    got,
+    marked,
+    seeded,
+    strayed,
+)
 from conformance.laws.statistics import independent_draws, table, uniform_blocks
 from conformance.laws.views import Pass, option, rows, size
 from conformance.trace import Trace
@@ -74,11 +84,9 @@ def replacement(trace: Trace) -> Violation | None:
         counted = _counted(trace, found)
         if counted is not None:
             return counted
-        outside = (found.values < 0) | (found.values >= found.n)
-        if outside.any():
-            saw = f"rank {found.rank}, n = {found.n}: {got(found)}"
-            marks = marked(found, outside, "out-of-range")
-            return Violation("out-of-range", saw, marks, rows(found))
+        stray = strayed(found, f"rank {found.rank}, n = {found.n}: {got(found)}")
+        if stray is not None:
+            return stray
     return None
 
 

@@ -38,7 +38,6 @@ class Pass:
     error: Error | None
     whole: bool
     alone: bool = True
-    copied: str = ""
 
     @property
     def values(self) -> NDArray[np.int64]:
@@ -64,7 +63,6 @@ class _Now:
     ordinal: int = -1
     epoch: Any = None
     reseed: Any = None
-    copied: str = ""
     overrides: dict[str, Any] = field(default_factory=dict)
     opened: dict[str, Pass] = field(default_factory=dict)
 
@@ -93,13 +91,11 @@ def _step(now: _Now, number: int, event: Event, rank: int, n: int) -> Iterator[P
         now.reseed = (did.seed, did.which)
     elif isinstance(did, op.Resize):
         now.n = did.n
-    elif isinstance(did, op.Copy):
-        now.copied = did.how
     elif isinstance(did, (op.Iterate, op.Open)):
         now.ordinal += isinstance(did, op.Iterate)
         opened = Pass(
             rank, number, now.build, now.ordinal, now.epoch, now.reseed, now.n, now.overrides,
-            Items(np.zeros(0, np.int64)), event.error, False, copied=now.copied,
+            Items(np.zeros(0, np.int64)), event.error, False,
         )  # fmt: skip
         if isinstance(did, op.Iterate):
             yield _ended(opened, event, number)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from conformance.laws import Violation, law, require
 from conformance.laws.distributed import same_as_oracle
-from conformance.laws.draws import ENOUGH, crashed, doubled, ended, got, marked, seeded
+from conformance.laws.draws import ENOUGH, crashed, doubled, ended, got, marked, seeded, strayed
 from conformance.laws.sampler import reject as refuses
 from conformance.laws.statistics import by_weight, table
 from conformance.laws.views import rows, shown, size
@@ -29,11 +29,9 @@ def count(trace: Trace) -> Violation | None:
         if len(found.items) != wanted:
             saw = f"rank {found.rank}: {len(found.items)} items, not {wanted}: {got(found)}"
             return Violation("wrong-count", saw, events=rows(found))
-        outside = (found.values < 0) | (found.values >= found.n)
-        if outside.any():
-            saw = f"rank {found.rank}: {got(found)} of {found.n} weights"
-            marks = marked(found, outside, "out-of-range")
-            return Violation("out-of-range", saw, marks, rows(found))
+        stray = strayed(found, f"rank {found.rank}: {got(found)} of {found.n} weights")
+        if stray is not None:
+            return stray
     return None
 
 

@@ -19,6 +19,7 @@ import select
 import signal
 import tempfile
 import time
+from dataclasses import replace
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from typing import Any
@@ -120,7 +121,7 @@ class Pool:
         unequal = any(len({rank.collectives for rank in trace}) > 1 for trace in traces)
         if unequal or not self._barrier():
             self.kill()
-            last = [_fated(rank, "out of step") for rank in traces[-1]]
+            last = [replace(rank, fate="out of step") for rank in traces[-1]]
             return [*traces[:-1], last]
         return traces
 
@@ -222,7 +223,3 @@ def _lost(rank: int, answer: bytes | str) -> RankTrace:
             return first
         return RankTrace(rank, (Event(None),))
     return RankTrace(rank, (Event(None),), fate=answer)
-
-
-def _fated(trace: RankTrace, fate: str) -> RankTrace:
-    return RankTrace(trace.rank, trace.events, fate, trace.collectives, trace.printed)

@@ -6,6 +6,7 @@ import copy
 import itertools
 import pickle
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -89,9 +90,9 @@ class Rank:
         if error is not None:
             return items, error
         if len(items) >= self.case.limit:
-            return _with(items, cut=True), None
+            return replace(items, cut=True), None
         more = sum(1 for _ in itertools.islice(iterator, 3))
-        return (_with(items, extra=more) if more else items), None
+        return (replace(items, extra=more) if more else items), None
 
     def _scribble(self, _: op.Scribble) -> tuple[Any, Any]:
         for batch in self.batches:
@@ -145,10 +146,6 @@ class Rank:
     def _inspect(self, _: op.Inspect) -> tuple[Any, Any]:
         seen = self.made.probes[0].seen
         return {key: list(v) if isinstance(v, list) else v for key, v in seen.items()}, None
-
-
-def _with(items: Any, **changes: Any) -> Any:
-    return items.__class__(**({f: getattr(items, f) for f in items.__dataclass_fields__} | changes))
 
 
 DO: dict[Any, Callable[[Rank, Any], tuple[Any, Any]]] = {
