@@ -21,9 +21,13 @@ from typing import Any
 ROLES = (
     "SequentialSampler", "RandomSampler", "SubsetRandomSampler", "WeightedRandomSampler",
     "BatchSampler", "DistributedSampler", "BalanceClassSampler", "WeightedBalanceClassSampler",
-    "DatasetFromSampler", "DistributedSamplerWrapper",
+    "DatasetFromSampler", "DistributedSamplerWrapper", "DataLoader", "IterableDataset",
+    "get_worker_info",
 )  # fmt: skip
 """The roles with clauses, by the names of torch.utils.data and of Catalyst."""
+
+LOADERS = ("DataLoader", "IterableDataset", "get_worker_info")
+"""The roles that are examined through a loader."""
 
 POLICIES = {
     "pads": ("wrap", "repeat", "sentinel", "none"),

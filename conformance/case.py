@@ -7,10 +7,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from conformance.datasets import DATASETS, Mapped, Order, Stream
+from conformance.loading import LOADING
 from conformance.operations import OPERATIONS, Operation, Rebuild, Resize
 from conformance.recipes import RECIPES, Data, Generator, Probe, Raw, Role, Sparse, Values
 
-VOCABULARY: dict[str, Any] = {word.__name__: word for word in (*RECIPES, *OPERATIONS)}
+VOCABULARY: dict[str, Any] = {
+    word.__name__: word for word in (*RECIPES, *DATASETS, *OPERATIONS, *LOADING)
+}
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -68,7 +72,7 @@ class Case:
 
     def in_world(self, world: str) -> Case:
         """The same case elsewhere; a rank that is simulated is told its rank."""
-        return self._with(world=world, passed=self.passed or world == "simulated")
+        return self._with(world=world, passed=self.passed or world != "group")
 
     def argument(self, name: str, default: Any = None) -> Any:
         """The argument `name` as the recipe it is, a `Raw` one by its value."""
@@ -91,7 +95,7 @@ def _size(value: Any) -> int:
         return 0
     if isinstance(value, int):
         return abs(value)
-    if isinstance(value, (Data, Sparse)):
+    if isinstance(value, (Data, Sparse, Mapped, Stream, Order)):
         return value.n
     if isinstance(value, Values):
         return len(value.items) * 2

@@ -12,9 +12,10 @@ from conformance.candidate import ROLES
 HEADING = re.compile(r"^## ([a-z]+\.[a-z-]+)$", re.MULTILINE)
 LEVELS = ("MUST", "SHOULD", "MAY")
 PROFILES = ("core", "torch")
+FLAGS = ("statistical", "accelerator")
 CHAPTERS = (
     "sampler", "sequential", "random", "subset", "weighted", "batch", "distributed", "balanced",
-    "wrapper",
+    "wrapper", "loader", "workers", "iterable", "transfer", "lifecycle",
 )  # fmt: skip
 
 
@@ -24,12 +25,16 @@ class SpecError(ValueError):
 
 @dataclass(frozen=True)
 class Clause:
-    """One normative statement. `why` is its rationale, `rows` the laws it comes from."""
+    """One normative statement. `why` is its rationale, `rows` the laws it comes from.
+
+    statistical: judged by exact tests. accelerator: it speaks of one, and needs one to be judged.
+    """
 
     id: str
     level: str
     profile: str
     statistical: bool
+    accelerator: bool
     roles: tuple[str, ...]
     rows: tuple[str, ...]
     sentence: str
@@ -70,15 +75,17 @@ def _clause(chapter: str, name: str, body: str) -> Clause:
     if len(fields) != 4 or not quote or not name.startswith(f"{chapter}."):
         raise SpecError(f"spec/{chapter}.md, {name}: 'LEVEL · PROFILE · ROLES · LAWS' and a quote")
     level, profile, roles, rows = fields
-    kind, _, statistical = profile.partition(", ")
+    kind, *flags = profile.split(", ")
     known = [role.strip() for role in roles.split(",")]
-    if level not in LEVELS or kind not in PROFILES or not set(known) <= set(ROLES):
+    words = set(flags) <= set(FLAGS) and set(known) <= set(ROLES)
+    if level not in LEVELS or kind not in PROFILES or not words:
         raise SpecError(
             f"spec/{chapter}.md, {name}: unknown level, profile or role in {lines[0]!r}"
         )
     why = re.search(r"\*\*Why\.\*\*\s*(.+?)(?:\n\n|\Z)", body, re.DOTALL)
     return Clause(
-        id=name, level=level, profile=kind, statistical=statistical == "statistical",
+        id=name, level=level, profile=kind, statistical="statistical" in flags,
+        accelerator="accelerator" in flags,
         roles=tuple(known), rows=tuple(row.strip() for row in rows.split(",") if row != "-"),
         sentence=quote, why=" ".join(why.group(1).split()) if why else "",
     )  # fmt: skip

@@ -7,14 +7,17 @@ the search; where it was drawn, Hypothesis shrinks it, and at last the plan is c
 
 from __future__ import annotations
 
+import collections
 import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import torch
+
 from conformance.baseline import Deviation
-from conformance.candidate import Description, Source
+from conformance.candidate import LOADERS, Description, Source
 from conformance.case import Case
 from conformance.clauses import Clause
 from conformance.drawing import SHRINK_S, Drawing, Found
@@ -40,6 +43,11 @@ Key = tuple[Source, str, str]
 """Candidate, role and name of the scenario."""
 
 RETURNS = "sampler.returns"
+LOADER_RETURNS = "workers.no-hang"
+"""The clauses that tell of a candidate that did not come back; no other clause judges that."""
+
+LATE = "late-"
+"""Anomalies of time: nobody is accused of what a busy machine does once."""
 
 CORE_ONLY = frozenset({"distributed.mix"})
 """Clauses that contradict the torch profile, which fixes the order."""
@@ -73,6 +81,7 @@ class Examiner:
         self.small: dict[Key, list[tuple[Case, Trace]]] = {}
         self.drawn: dict[Key, list[tuple[Case, Trace | None]]] = {}
         self.strategies: dict[Key, Any] = {}
+        self.alone: dict[tuple[Source, Case], Trace] = {}
         load_laws()
 
     def examine(self, candidate: Description, prop: Property) -> Verdict:
@@ -102,6 +111,8 @@ class Examiner:
         for case, trace in self.worlds.run_many(candidate.source, cases):
             pair = self._placed(candidate.source, case, trace)
             if pair is not None:
+                if case.world == "alone":
+                    self.alone[candidate.source, case] = trace
                 seen.append(pair)
                 yield pair
         self.small[key] = seen
@@ -144,6 +155,7 @@ class Search:
         self.law = LAWS[prop.clause.id]
         self.exercise = Exercise()
         self.lost = 0
+        self.returns = LOADER_RETURNS if prop.role in LOADERS else RETURNS
         self.known = [
             d for d in examiner.deviations if (d.clause, d.role) == (prop.clause.id, prop.role)
         ]
@@ -154,14 +166,22 @@ class Search:
             return self._said(NOT_PROVIDED)
         if clause.profile == "torch" and self.options.profile != "torch":
             return self._said(NOT_APPLICABLE, "only in the torch profile")
+        if clause.accelerator and not torch.cuda.is_available():
+            return self._said(NOT_APPLICABLE, "there is no accelerator here")
         if clause.id in CORE_ONLY and self.options.profile == "torch":
             return self._said(NOT_APPLICABLE, "the torch profile fixes the order")
         stale = self._stale()
         if stale:
             return stale
         lost = self.worlds.lost.get((self.candidate.source, self.prop.role))
+        if clause.id != self.returns:
+            lost = None
         looks: list[Callable[[], None]] = [
-            *([lambda: self.look([(lost.case, lost)])] if lost and clause.id == RETURNS else []),
+            *(
+                [lambda: self.look([(lost.case, lost)])]
+                if lost and clause.id == self.returns
+                else []
+            ),
             *(lambda s=s: self._small(s) for s in self.prop.scenarios if s.small),
             *(lambda s=s: self._drawn(s) for s in self.prop.scenarios if s.drawn),
         ]
@@ -180,7 +200,7 @@ class Search:
             verdict.declared = reasons
             return verdict
         if self.lost or self.given_up():
-            return self._said(NO_VERDICT, f"the role did not come back: see {RETURNS}")
+            return self._said(NO_VERDICT, f"the role did not come back: see {self.returns}")
         if not self.exercise.run:
             return self._said(NOT_APPLICABLE, "no case fits what the constructor takes")
         return self._said(HOLDS) if self.exercise.exercised else self._unexercised()
@@ -202,6 +222,8 @@ class Search:
     def look(self, pairs: Iterable[tuple[Case, Trace]]) -> None:
         for case, trace in pairs:
             violation = self._judge(case, self._with_oracle(case, trace))
+            if violation is not None and violation.anomaly.startswith(LATE):
+                trace, violation = self.judged(case)
             if violation is not None:
                 raise self._smaller(Found(case, trace, violation))
 
@@ -253,7 +275,7 @@ class Search:
     def _judge(self, case: Case, trace: Trace) -> Violation | None:
         """What the law says; a violation that a deviation explains is none."""
         self.exercise.run += 1
-        if not trace.done and self.prop.clause.id != RETURNS:
+        if not trace.done and self.prop.clause.id != self.returns:
             self.lost += 1
             return None
         try:
@@ -273,7 +295,7 @@ class Search:
     def _smaller(self, found: Found) -> Found:
         """Cut operations out of the plan while the same fault stays."""
         began, place = time.monotonic(), len(found.case.plan) - 1
-        if not found.trace.done:
+        if not found.trace.done or found.case.world == "alone":
             return found
         while place >= 0 and time.monotonic() - began < SHRINK_S:
             plan = found.case.plan[:place] + found.case.plan[place + 1 :]
@@ -287,13 +309,23 @@ class Search:
         """Replay the declared deviations; one that no longer occurs is an error of the baseline."""
         known, self.known = self.known, []
         for deviation in known:
-            _, violation = self.judged(deviation.case)
+            violation = self._judge(deviation.case, self._replayed(deviation.case))
             if violation is None or not deviation.explains(violation.anomaly, violation.about):
                 told = f"now {violation.anomaly}" if violation else "it no longer occurs"
                 where = f"{deviation.clause}, {deviation.role}, case = {deviation.case!r}"
                 return self._said(STALE, f"{told}: remove the deviation {where}")
         self.known, self.exercise, self.lost = known, Exercise(), 0
         return None
+
+    def _replayed(self, case: Case) -> Trace:
+        """The trace of a stored case; one that is alone was perhaps carried out in this run."""
+        key = self.candidate.source, case
+        if case.world == "alone" and key not in self.examiner.alone:
+            for scenario in self.prop.scenarios:
+                if scenario.small:
+                    collections.deque(self.examiner.traces(self.candidate, self.prop, scenario), 0)
+        trace = self.examiner.alone.get(key) or self.trace(case)
+        return self._with_oracle(case, trace)
 
     def _violated(self, found: Found) -> Verdict:
         verdict = self._said(VIOLATED, found.violation.saw)

@@ -66,11 +66,43 @@ class Error:
 
 @dataclass(frozen=True)
 class Event:
-    """One operation and what came of it: a value, items, an exception, or items and then one."""
+    """One operation and what came of it: a value, items, an exception, or items and then one.
+
+    seconds, warnings (texts that begin with the category): only measured for loaders.
+    """
 
     operation: Operation | None
     value: Any = None
     error: Error | None = None
+    seconds: float = 0.0
+    warnings: tuple[str, ...] = ()
+
+
+KINDS = (
+    "begin", "draw", "init", "iter", "fetch", "leave", "end", "ask", "collate", "depart", "arrive",
+    "want", "deliver", "dies", "unfollowed",
+)  # fmt: skip
+"""What is reported while a loader works, in order of a batch's life.
+
+begin: `__iter__` of a sampler was called; draw: it gave an index (value: its place). init:
+`worker_init_fn` was called. iter: `__iter__` of a stream was called. fetch: an item was asked for;
+leave: it was let through the gate; end: a stream ended; ask: it was asked again after that.
+collate: a batch was collated (value: its first item), or `__getitems__` was called (value: how many
+it was asked for). depart, arrive: a parcel was pickled, unpickled. want: the caller asks
+for item number `value` of a pass; deliver: it has it. dies, unfollowed: at the gate.
+"""
+
+
+@dataclass(frozen=True)
+class Record:
+    """One report. value: the index, element or batch; worker: its number, -1 in the main process;
+    pid: of the process; seconds: on the machine's monotonic clock."""
+
+    kind: str
+    value: int
+    worker: int
+    pid: int
+    seconds: float
 
 
 @dataclass(frozen=True)

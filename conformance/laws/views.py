@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conformance import operations as op
+from conformance.datasets import Mapped, Order, Stream
 from conformance.laws import require
 from conformance.recipes import Data, Probe, Raw, Role, Sparse, Values
 from conformance.trace import Error, Event, Items, RankTrace, Trace
@@ -166,7 +167,7 @@ def size(trace: Trace) -> int:
 
 def _length(arguments: dict[str, Any]) -> int:
     for value in arguments.values():
-        if isinstance(value, (Data, Sparse)):
+        if isinstance(value, (Data, Sparse, Mapped, Stream, Order)):
             return value.n
         if isinstance(value, Values):
             return len(value.items)

@@ -42,7 +42,7 @@ class PoolError(RuntimeError):
 
 
 class Pool:
-    """`world_size` processes in a group of `backend`, or one process that simulates ranks."""
+    """`world_size` processes in a group of `backend`, or one process without a group."""
 
     def __init__(self, world_size: int, backend: str) -> None:
         self.world_size, self.backend, self.broken = world_size, backend, False
@@ -116,7 +116,9 @@ class Pool:
 
     def _in_step(self, traces: list[list[RankTrace]]) -> list[list[RankTrace]]:
         """After collectives every rank must stand at the same point, and a barrier must pass."""
-        if self.backend == "simulated" or not any(r.collectives for t in traces for r in t):
+        if self.backend in ("simulated", "alone") or not any(
+            r.collectives for t in traces for r in t
+        ):
             return traces
         unequal = any(len({rank.collectives for rank in trace}) > 1 for trace in traces)
         if unequal or not self._barrier():

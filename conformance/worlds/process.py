@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import gc
+import multiprocessing
 import os
 import pickle
 import resource
@@ -18,6 +19,7 @@ import sys
 import tempfile
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from multiprocessing import forkserver
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -25,9 +27,10 @@ import numpy as np  # noqa: F401  (preloaded for the candidate's sake)
 import torch
 import torch.distributed as dist
 
-from conformance.candidate import CandidateError, load
+from conformance.candidate import LOADERS, CandidateError, load
 from conformance.case import Case
 from conformance.trace import RankTrace
+from conformance.worlds.loader import LoaderRank
 from conformance.worlds.rank import Rank
 
 OUTPUT_BYTES_MAX = 64 << 20
@@ -38,7 +41,8 @@ MEMORY_BYTES_MAX = 4 << 30
 class Place:
     """Where a process stands: its rank in a group of `world_size`, met through the file `store`.
 
-    backend: "gloo", "nccl", or "simulated" for a process without a group.
+    backend: "gloo", "nccl", or for a process without a group "simulated", or "alone" if it serves
+    one case only.
     """
 
     rank: int
@@ -46,11 +50,15 @@ class Place:
     backend: str
     store: str
 
+    @property
+    def grouped(self) -> bool:
+        return self.backend not in ("simulated", "alone")
+
 
 def serve(connection: Connection, place: Place) -> None:
     """Answer requests until the connection closes."""
     output = _guard(place.backend)
-    if place.backend != "simulated":
+    if place.grouped:
         _join(place)
     gc.freeze()
     connection.send_bytes(b"ready")
@@ -59,12 +67,15 @@ def serve(connection: Connection, place: Place) -> None:
             kind, *request = pickle.loads(connection.recv_bytes())
             if kind == "end":
                 break
-            connection.send_bytes(pickle.dumps(_answer(kind, request, place, output)))
-    if place.backend != "simulated":
+            answer = _answer(kind, request, place, output, connection)
+            connection.send_bytes(pickle.dumps(answer))
+    if place.grouped:
         dist.destroy_process_group()
 
 
-def _answer(kind: str, request: list[Any], place: Place, output: int) -> Any:
+def _answer(
+    kind: str, request: list[Any], place: Place, output: int, connection: Connection
+) -> Any:
     if kind == "barrier":
         dist.barrier()
         return True
@@ -73,20 +84,34 @@ def _answer(kind: str, request: list[Any], place: Place, output: int) -> Any:
         _printed(output)  # what an import prints belongs to no case
         if kind == "describe":
             return description
-        return [_run(roles, case, place, output) for case in request[1]]
+        return [_run(roles, case, place, output, connection) for case in request[1]]
     except CandidateError as error:
         return error
 
 
-def _run(roles: dict[str, Any], case: Case, place: Place, output: int) -> list[RankTrace]:
+def _run(
+    roles: dict[str, Any], case: Case, place: Place, output: int, connection: Connection
+) -> list[RankTrace]:
     """The rank traces of a case: this rank's own, or those of all ranks if they are simulated."""
-    simulated = place.backend == "simulated"
-    ranks = range(case.world_size) if simulated else [place.rank]
-    before = 0 if simulated else _collectives()
-    traces = [Rank(roles, case, rank).run() for rank in ranks]
-    after = 0 if simulated else _collectives()
+    ranks = [place.rank] if place.grouped else range(case.world_size)
+    before = _collectives() if place.grouped else 0
+    traces = [_rank(roles, case, rank, place, connection).run() for rank in ranks]
+    after = _collectives() if place.grouped else 0
     printed = _printed(output)
     return [replace(trace, collectives=after - before, printed=printed) for trace in traces]
+
+
+def _rank(
+    roles: dict[str, Any], case: Case, rank: int, place: Place, connection: Connection
+) -> Rank:
+    """The rank for a case; one that is alone answers by itself when its main thread hangs."""
+    if case.role not in LOADERS:
+        return Rank(roles, case, rank)
+
+    def give_up(trace: RankTrace) -> None:
+        connection.send_bytes(pickle.dumps([[trace]]))
+
+    return LoaderRank(roles, case, rank, give_up if place.backend == "alone" else None)
 
 
 def _collectives() -> int:
@@ -113,7 +138,10 @@ def _join(place: Place) -> None:
 def _guard(backend: str) -> int:
     """Bound what this process can do; returns the descriptor that its output goes to."""
     os.setsid()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _start_afresh()
+    signal.signal(
+        signal.SIGINT, signal.default_int_handler if backend == "alone" else signal.SIG_IGN
+    )
     torch.set_num_threads(1)
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
@@ -129,6 +157,16 @@ def _guard(backend: str) -> int:
     sys.stdout = open(1, "w", buffering=1, errors="replace", closefd=False)  # noqa: SIM115
     sys.stderr = open(2, "w", buffering=1, errors="replace", closefd=False)  # noqa: SIM115
     return output
+
+
+def _start_afresh() -> None:
+    """Workers start as they would in a process that a user has started.
+
+    A child of a fork server would have its own children forked from that same server.
+    """
+    multiprocessing.set_start_method(None, force=True)
+    server: Any = forkserver._forkserver
+    vars(server).update(vars(forkserver.ForkServer()))
 
 
 def _printed(output: int) -> int:

@@ -7,7 +7,7 @@ import itertools
 import pickle
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 
@@ -42,7 +42,7 @@ class Rank:
 
     def _event(self, operation: op.Operation | None) -> Event:
         try:
-            value, error = DO[type(operation)](self, operation)
+            value, error = self.DO[type(operation)](self, operation)
         except BaseException as caught:  # sys.exit() in a pass is a finding too
             value, error = None, caught
         return Event(operation, value, error_of(error) if error is not None else None)
@@ -147,14 +147,11 @@ class Rank:
         seen = self.made.probes[0].seen
         return {key: list(v) if isinstance(v, list) else v for key, v in seen.items()}, None
 
-
-DO: dict[Any, Callable[[Rank, Any], tuple[Any, Any]]] = {
-    type(None): Rank._build, op.Rebuild: Rank._build, op.Len: Rank._len,
-    op.SetEpoch: Rank._set_epoch, op.Iterate: Rank._iterate, op.Passes: Rank._passes,
-    op.Epochs: Rank._passes,
-    op.Open: Rank._open, op.Take: Rank._take, op.Drain: Rank._drain, op.Scribble: Rank._scribble,
-    op.Look: Rank._look, op.Globals: Rank._globals, op.Reseed: Rank._reseed,
-    op.Surround: Rank._surround, op.Copy: Rank._copy, op.Resize: Rank._resize,
-    op.Overwrite: Rank._overwrite, op.Arguments: Rank._arguments, op.Inspect: Rank._inspect,
-    op.Inner: Rank._inner,
-}  # fmt: skip
+    DO: ClassVar[dict[Any, Callable[[Any, Any], tuple[Any, Any]]]] = {
+        type(None): _build, op.Rebuild: _build, op.Len: _len, op.SetEpoch: _set_epoch,
+        op.Iterate: _iterate, op.Passes: _passes, op.Epochs: _passes, op.Open: _open,
+        op.Take: _take, op.Drain: _drain, op.Scribble: _scribble, op.Look: _look,
+        op.Globals: _globals, op.Reseed: _reseed, op.Surround: _surround, op.Copy: _copy,
+        op.Resize: _resize, op.Overwrite: _overwrite, op.Arguments: _arguments,
+        op.Inspect: _inspect, op.Inner: _inner,
+    }  # fmt: skip

@@ -17,7 +17,7 @@ FIRST = {
     "SubsetRandomSampler": "indices", "WeightedRandomSampler": "weights",
     "DistributedSampler": "dataset", "BalanceClassSampler": "labels",
     "WeightedBalanceClassSampler": "labels", "DatasetFromSampler": "sampler",
-    "DistributedSamplerWrapper": "sampler",
+    "DistributedSamplerWrapper": "sampler", "DataLoader": "dataset",
 }  # fmt: skip
 """The argument that each role takes first, and is given by position: its name is free."""
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import collections
+import itertools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from conformance.candidate import CandidateError, Description, Source
+from conformance.candidate import LOADERS, CandidateError, Description, Source
 from conformance.case import Case
 from conformance.trace import RankTrace, Trace
 from conformance.worlds.forkserver import stop_servers
@@ -22,6 +23,10 @@ COST_STUCK = 3
 
 WARY_S = 2.0
 """The bound for further cases of a role that has once failed to answer."""
+
+ALONE = 6
+ALONE_S = 60.0
+"""How many cases may be under way alone at a time, and the bound for each: they mostly wait."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +47,7 @@ class Worlds:
 
     def __init__(self, backend: str = "auto", bound_s: float = 20.0) -> None:
         self.backend, self.bound_s = backend, bound_s
-        self.pools: dict[tuple[int, str], Pool] = {}
+        self.pools: dict[tuple[int, str, str], Pool] = {}
         self.descriptions: dict[Source, Description] = {}
         self.lost: dict[tuple[Source, str], Trace] = {}
         self.losses: collections.Counter[tuple[Source, str]] = collections.Counter()
@@ -61,16 +66,32 @@ class Worlds:
 
     def run(self, source: Source, case: Case) -> Trace:
         """Carry out one case."""
+        if case.world == "alone":
+            return next(self._alone(source, [case]))[1]
         bound_s = self._bound(source, case)
         ranks = self._place(case).run(source, [case], bound_s)[0]
+        if ranks[0].fate == "stuck" and case.role in LOADERS and case.world == "simulated":
+            self.losses[source, case.role] += COST_STUCK
+            return self.run(source, case.in_world("alone"))
         if any(rank.fate == "stuck" for rank in ranks) and not self.losses[source, case.role]:
             # The machine may have stood still; nobody is accused of what does not repeat.
             ranks = self._place(case).run(source, [case], bound_s)[0]
         return self._trace(source, case, ranks)
 
     def run_many(self, source: Source, cases: Iterable[Case]) -> Iterator[tuple[Case, Trace]]:
-        """Carry out simulated cases in order, a chunk ahead of whoever judges them."""
-        chunks = _chunks(cases, CHUNK)
+        """Carry out simulated cases in order, a chunk ahead of whoever judges them.
+
+        Cases that want to be alone are carried out side by side.
+        """
+        cases = iter(cases)
+        first = next(cases, None)
+        if first is None:
+            return
+        cases = itertools.chain([first], cases)
+        if first.world == "alone":
+            yield from self._alone(source, cases)
+            return
+        chunks = _chunks(cases, 1 if first.role in LOADERS else CHUNK)
         sent = self._sent(source, next(chunks, []))
         try:
             while sent.cases and not self.given_up(source, sent.cases[0].role):
@@ -81,8 +102,28 @@ class Worlds:
             if sent.cases and not sent.pool.broken:
                 sent.pool.forget(sent.ticket, self.bound_s)
 
+    def _alone(self, source: Source, cases: Iterable[Case]) -> Iterator[tuple[Case, Trace]]:
+        """Each case in a process of its own, which is killed with all its children."""
+        window: collections.deque[tuple[Case, Pool, int]] = collections.deque()
+        cases = iter(cases)
+        try:
+            while True:
+                for case in itertools.islice(cases, ALONE - len(window)):
+                    pool = Pool(1, "alone")
+                    window.append((case, pool, pool.send(source, [case])))
+                if not window:
+                    return
+                case, pool, ticket = window.popleft()
+                ranks = pool.receive(ticket, ALONE_S)[0]
+                if not pool.broken:
+                    pool.kill()
+                yield case, Trace(case, tuple(ranks), dict(self.descriptions[source].policies))
+        finally:
+            for _, pool, _ in window:
+                pool.kill()
+
     def _sent(self, source: Source, cases: list[Case]) -> _Sent:
-        pool = self._pool(1, "simulated")
+        pool = self._place(cases[0]) if cases else self._pool(1, "simulated")
         return _Sent(pool, pool.send(source, cases) if cases else 0, cases)
 
     def _received(self, source: Source, sent: _Sent) -> list[tuple[Case, Trace]]:
@@ -118,7 +159,7 @@ class Worlds:
 
     def _place(self, case: Case) -> Pool:
         if case.world == "simulated":
-            return self._pool(1, "simulated")
+            return self._pool(1, "simulated", "loaders" if case.role in LOADERS else "samplers")
         return self._pool(case.world_size, self.backend_for(case.world_size))
 
     def backend_for(self, world_size: int) -> str:
@@ -129,8 +170,9 @@ class Worlds:
 
         return "nccl" if 0 < world_size <= torch.cuda.device_count() else "gloo"
 
-    def _pool(self, world_size: int, backend: str) -> Pool:
-        key = world_size, backend
+    def _pool(self, world_size: int, backend: str, of: str = "samplers") -> Pool:
+        """The pool for this, started if need be; a loader's worker processes disturb no sampler."""
+        key = world_size, backend, of
         if key not in self.pools or self.pools[key].broken:
             self.pools[key] = Pool(world_size, backend)
         return self.pools[key]

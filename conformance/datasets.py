@@ -1,0 +1,100 @@
+"""What a loader's case is built from: datasets, samplers, collation and worker initialisation.
+
+All are under the suite's control, in whatever process the candidate runs them: they report each
+call to a journal, they stop at the gate (`worlds/gate.py`), and they go wrong where a `Fault` says
+so. Here they are recipes; `worlds/workload.py` makes the objects.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from conformance.recipes import Recipe
+
+
+@dataclass(frozen=True, repr=False)
+class Fault(Recipe):
+    """What goes wrong, where, and at which index (or batch, or worker).
+
+    where: "item" (`__getitem__`, or `__next__` of an iterable), "iter" (`__iter__` of an iterable),
+    "collate", "init" (`worker_init_fn`), "sampler". what: a key of `worlds/mishaps.py`: the name of
+    an exception, of a signal, "exit 3", "unpicklable", "hang".
+    """
+
+    where: str
+    at: int
+    what: str
+
+
+@dataclass(frozen=True, repr=False)
+class Mapped(Recipe):
+    """A map-style dataset of `n` items. What item i is, `gives` tells.
+
+    number: i. parcel: stands for i, and reports its departure from the worker and its arrival in
+    the main process. tensor: a 0-d int64 tensor. buffer: one tensor, overwritten by each item.
+    dice: (i, worker, and a draw each from torch, numpy and random). marked: 1000 * mark + i, mark
+    being what `Tell` has set. own-NAME: (i, worker, a draw from a generator that the dataset
+    holds), NAME being Generator, RandomState, Random or torch. bulk: a MiB of bytes. A sample
+    of a container for collation: dict, tuple, named, nested, text, float, array, mixed, foreign.
+
+    sized: it has `__len__`. many: its `__getitems__` gives "all" that is asked, "fewer" or "more";
+    none if empty. gated: every so many items, the last of them stops at the gate.
+    """
+
+    n: int
+    gives: str = "number"
+    faults: tuple[Fault, ...] = ()
+    sized: bool = True
+    many: str = ""
+    gated: int = 0
+
+
+@dataclass(frozen=True, repr=False)
+class Stream(Recipe):
+    """An iterable-style dataset of the elements 0 .. n-1.
+
+    shard: "worker" (worker w of W gives w, w + W, ...), "rank" (the same over all workers of all
+    ranks), "skewed" (worker 0 gives all but W - 1 elements), "none" (every worker gives all).
+    sized: it has `__len__`, which says n. gives, faults, gated: as for `Mapped`; a gated stream
+    stops before every `gated`-th element that it gives.
+    """
+
+    n: int
+    shard: str = "worker"
+    sized: bool = False
+    gives: str = "number"
+    faults: tuple[Fault, ...] = ()
+    gated: int = 0
+
+
+@dataclass(frozen=True, repr=False)
+class Order(Recipe):
+    """A sampler over [0, n) that reports each call of `__iter__` and each index drawn.
+
+    how: "ascending", "descending", "turning" (each pass starts one place further on), "epochs"
+    (lazily rotated by the epoch as it is when the first index is drawn), "batches" (batches of 1,
+    2, 3, 1, ... indices), "lambdas" (indices that cannot be pickled).
+    """
+
+    n: int
+    how: str = "ascending"
+    faults: tuple[Fault, ...] = ()
+
+
+@dataclass(frozen=True, repr=False)
+class Collate(Recipe):
+    """A `collate_fn`: "list" keeps the samples, "sum" adds them, "lambda" cannot be pickled."""
+
+    how: str = "list"
+    faults: tuple[Fault, ...] = ()
+
+
+@dataclass(frozen=True, repr=False)
+class Init(Recipe):
+    """A `worker_init_fn`: "report" reports, "lambda" cannot be pickled."""
+
+    how: str = "report"
+    faults: tuple[Fault, ...] = ()
+
+
+DATASETS: tuple[type[Recipe], ...] = (Fault, Mapped, Stream, Order, Collate, Init)

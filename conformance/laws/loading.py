@@ -1,0 +1,181 @@
+"""Views of a loader's trace that laws share: what was expected, what was reported, what hung."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from conformance import loading as lo
+from conformance import operations as op
+from conformance.case import Case
+from conformance.datasets import Mapped, Order, Stream
+from conformance.laws import require
+from conformance.recipes import Role
+from conformance.trace import Error, Event, Items, RankTrace, Record, Trace
+
+READS = (op.Iterate, op.Take, op.Drain)
+"""The operations that ask a loader for items."""
+
+
+def arguments(case: Case) -> dict[str, Any]:
+    """The arguments of the case's loader."""
+    return dict(case.arguments)
+
+
+def workers(case: Case) -> int:
+    """num_workers."""
+    return int(arguments(case).get("num_workers", 0))
+
+
+def ahead(case: Case) -> int:
+    """prefetch_factor * num_workers: how many batches may be under way."""
+    return int(arguments(case).get("prefetch_factor", 2)) * workers(case)
+
+
+def indices(case: Case) -> list[int] | None:
+    """The order that the case's sampler gives in its first pass; None if that is not known."""
+    given = arguments(case)
+    sampler, data = given.get("sampler"), given["dataset"]
+    if sampler is None:
+        plain = isinstance(data, Mapped) and not given.get("shuffle")
+        return list(range(data.n)) if plain and "batch_sampler" not in given else None
+    if isinstance(sampler, Order) and sampler.how in ("ascending", "descending"):
+        up = list(range(sampler.n))
+        return up if sampler.how == "ascending" else up[::-1]
+    return None
+
+
+def expected(case: Case) -> list[Any] | None:
+    """The batches of the first pass over a map-style dataset, or items if batching is off."""
+    given = arguments(case)
+    batches = given.get("batch_sampler")
+    if isinstance(batches, Order) and batches.how == "batches":
+        return [_numbered(place) for place in range(batches.n)]
+    order, size = indices(case), given.get("batch_size", 1)
+    if order is None or size is None:
+        return order
+    cut = [order[start : start + size] for start in range(0, len(order), size)]
+    return [b for b in cut if len(b) == size or not given.get("drop_last")]
+
+
+def _numbered(place: int) -> list[int]:
+    start = 6 * (place // 3) + (0, 1, 3)[place % 3]
+    return list(range(start, start + place % 3 + 1))
+
+
+def reads(rank: RankTrace) -> list[tuple[int, Event]]:
+    """The events that asked for items, with their numbers."""
+    return [(n, e) for n, e in enumerate(rank.events) if isinstance(e.operation, READS)]
+
+
+def got(event: Event) -> list[Any]:
+    """What an event delivered, batches as lists."""
+    return event.value.tolist() if isinstance(event.value, Items) else []
+
+
+def hung(rank: RankTrace) -> Event | None:
+    """The operation that did not return, if one did not: always the last event."""
+    last = rank.events[-1]
+    return last if last.error is not None and last.error.kind == "Hang" else None
+
+
+def returned(trace: Trace) -> RankTrace:
+    """The one rank of the case; requires that it came back and hung nowhere."""
+    require(trace.done and len(trace.ranks) == 1 and hung(trace.ranks[0]) is None)
+    return trace.ranks[0]
+
+
+def built(trace: Trace) -> RankTrace:
+    """The same, and that the loader could be constructed."""
+    rank = returned(trace)
+    require(rank.events[0].error is None)
+    return rank
+
+
+def of(rank: RankTrace, *kinds: type[op.Operation]) -> list[Event]:
+    """The events of these operations."""
+    return [event for event in rank.events if isinstance(event.operation, kinds)]
+
+
+def records(rank: RankTrace) -> list[Record]:
+    """All that was reported, in order; requires that it was asked for."""
+    found = of(rank, lo.Journal)
+    require(found)
+    return [record for event in found for record in event.value or ()]
+
+
+def followed(found: Iterable[Record]) -> bool:
+    """Whether every schedule was kept to."""
+    return all(record.kind != "unfollowed" for record in found)
+
+
+def kinds(found: Iterable[Record], *names: str) -> list[Record]:
+    """The records of these kinds."""
+    return [record for record in found if record.kind in names]
+
+
+@dataclass(frozen=True)
+class Run:
+    """One pass in the plan: its items, the error that ended each `next` that failed, its place.
+
+    event: the last event of it. finished: its end was reached without an error.
+    """
+
+    event: int
+    items: list[Any] = field(default_factory=list)
+    errors: list[Error] = field(default_factory=list)
+    finished: bool = False
+
+
+def runs(rank: RankTrace) -> list[Run]:
+    """The passes of a rank, in the order in which they were begun; errors do not end one."""
+    found: list[Run] = []
+    named: dict[str, int] = {}
+    for number, event in enumerate(rank.events):
+        did = event.operation
+        if isinstance(did, (op.Iterate, op.Open)):
+            if isinstance(did, op.Open):
+                named[did.name] = len(found)
+            found.append(_more(Run(number), number, event))
+        elif isinstance(did, (op.Take, op.Drain, lo.Interrupt)) and did.name in named:
+            place = named[did.name]
+            found[place] = _more(found[place], number, event)
+    return found
+
+
+def _more(run: Run, number: int, event: Event) -> Run:
+    errors = [*run.errors, *([event.error] if event.error else [])]
+    ends = isinstance(event.operation, (op.Iterate, op.Drain)) and event.error is None
+    return Run(number, [*run.items, *got(event)], errors, ends or run.finished)
+
+
+def rows(rank: RankTrace, *made: Run) -> tuple[tuple[int, int], ...]:
+    """The grid rows that show these passes."""
+    return tuple((rank.rank, run.event) for run in made)
+
+
+def tells(error: Error, *words: str) -> bool:
+    """Whether the text of an error has one of these words in it."""
+    return any(word in f"{error.kind}: {error.message}" for word in words)
+
+
+def about(case: Case) -> str:
+    """What in the case goes wrong, for telling one violation of a clause from another."""
+    faults = [f for value in _values(case) for f in getattr(value, "faults", ())]
+    return ", ".join(f"{fault.what} in {fault.where}" for fault in faults)
+
+
+def _values(case: Case) -> Iterator[Any]:
+    for _, value in case.arguments:
+        yield value
+        if isinstance(value, Role):
+            yield from (inner for _, inner in value.arguments)
+
+
+def stream(case: Case) -> Stream:
+    """The case's iterable dataset; requires that it has one."""
+    data = arguments(case).get("dataset")
+    require(isinstance(data, Stream))
+    assert isinstance(data, Stream)
+    return data

@@ -1,0 +1,136 @@
+"""The operations that a plan may ask of a loader, besides those of a sampler."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from conformance.operations import Operation
+
+
+@dataclass(frozen=True, repr=False)
+class Schedule(Operation):
+    """The order in which gated fetches of the next pass may complete.
+
+    turns: whose turn it is, by number of the worker; after the last turn the gate is open. A turn
+    ends when the item has arrived in the main process (`arrival`, for parcels), otherwise when it
+    has left the gate. dies: the place of the turn at which the worker dies instead, of `how`.
+    """
+
+    turns: tuple[int, ...] = ()
+    arrival: bool = True
+    dies: int = -1
+    how: str = "SIGKILL"
+
+
+@dataclass(frozen=True, repr=False)
+class Shut(Operation):
+    """Shut the gate: gated fetches of all workers wait until `Free`."""
+
+
+@dataclass(frozen=True, repr=False)
+class Free(Operation):
+    """Open the gate."""
+
+
+@dataclass(frozen=True, repr=False)
+class Settle(Operation):
+    """Wait until nothing has been reported for a while: all workers wait for something."""
+
+
+@dataclass(frozen=True, repr=False)
+class Journal(Operation):
+    """All that was reported since the last time, in order: a tuple of `trace.Record`."""
+
+
+@dataclass(frozen=True, repr=False)
+class Reread(Operation):
+    """The items delivered so far by the last pass or iterator, read again."""
+
+
+@dataclass(frozen=True, repr=False)
+class Describe(Operation):
+    """The batches delivered so far by the last pass or iterator: types, shapes and values."""
+
+
+@dataclass(frozen=True, repr=False)
+class Tell(Operation):
+    """Set `dataset.mark = mark` in the main process."""
+
+    mark: int
+
+
+@dataclass(frozen=True, repr=False)
+class Drop(Operation):
+    """Forget the iterator `name`; "" forgets the loader and all its iterators."""
+
+    name: str = ""
+
+
+@dataclass(frozen=True, repr=False)
+class Leftovers(Operation):
+    """What stands now and did not before the construction: see `worlds/leftovers.py`."""
+
+
+@dataclass(frozen=True, repr=False)
+class Strike(Operation):
+    """Send a signal to a worker and wait until it has taken effect."""
+
+    worker: int
+    how: str = "SIGKILL"
+
+
+@dataclass(frozen=True, repr=False)
+class Ponder(Operation):
+    """The user's own code: nothing of the loader is called for `seconds`."""
+
+    seconds: float = 0.5
+
+
+@dataclass(frozen=True, repr=False)
+class Interrupt(Operation):
+    """SIGINT to all processes of the run while the main one waits in next(iterator `name`)."""
+
+    name: str
+
+
+@dataclass(frozen=True, repr=False)
+class Fork(Operation):
+    """Fork a child that drops what it inherits and ends; gives how it ended."""
+
+
+@dataclass(frozen=True, repr=False)
+class Orphan(Operation):
+    """A child builds the same loader, takes one item and is killed; gives how long, in seconds,
+    its workers outlive it."""
+
+
+@dataclass(frozen=True, repr=False)
+class Limit(Operation):
+    """Allow only `spare` more descriptors, or bytes in one segment of shared memory.
+
+    what: "descriptors" or "memory". A negative `spare` takes the limit back.
+    """
+
+    what: str
+    spare: int
+
+
+@dataclass(frozen=True, repr=False)
+class Daemon(Operation):
+    """Make this process daemonic, as children of a multiprocessing.Pool are."""
+
+
+@dataclass(frozen=True, repr=False)
+class Memory(Operation):
+    """MiB of memory that only this process and its workers hold."""
+
+
+@dataclass(frozen=True, repr=False)
+class Printed(Operation):
+    """The text printed so far, by all processes of the run."""
+
+
+LOADING: tuple[type[Operation], ...] = (
+    Schedule, Shut, Free, Settle, Journal, Reread, Describe, Tell, Drop, Leftovers, Strike, Ponder,
+    Interrupt, Fork, Orphan, Limit, Daemon, Memory, Printed,
+)  # fmt: skip

@@ -1,0 +1,102 @@
+"""Cases of `spec/workers.md` in which nothing goes wrong: completion orders, and working ahead."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+from hypothesis import strategies as st
+
+from conformance.case import Case
+from conformance.datasets import Mapped, Order
+from conformance.loading import Free, Journal, Schedule, Settle, Shut
+from conformance.operations import Drain, Iterate, Len, Open, Take
+from conformance.scenarios import Scenario, Setting
+from conformance.scenarios.loading import (
+    ROLE,
+    chunked,
+    interleavings,
+    loader,
+    parcels,
+    schedules,
+    takes,
+)  # fmt: skip
+
+TOGETHER = 70
+"""Schedules in one case: persistent workers are started once for all of them."""
+
+
+def _exhaustive(setting: Setting) -> Iterator[Case]:
+    """Every completion order of 2 workers x 4 batches, and of 3 workers x 3 batches."""
+    for workers, batches in ((2, 4), (3, 3)):
+        options = {"num_workers": workers, "prefetch_factor": batches, "persistent_workers": True}
+        arguments = parcels(workers * batches, **options)
+        for plan in chunked(interleavings(workers, batches), TOGETHER):
+            yield Case(ROLE, arguments, [*plan, Journal()])
+
+
+def _fresh(setting: Setting) -> Iterator[Case]:
+    """A few orders with fresh workers, other batch sizes, other ways to be given the order."""
+    for turns in ((0, 0, 1, 1), (1, 1, 0, 0), (1, 0, 0, 1)):
+        arguments = parcels(8, 2, num_workers=2)
+        yield Case(ROLE, arguments, [Schedule(turns), Iterate(), Journal()])
+    ways: tuple[dict[str, Any], ...] = (
+        {"batch_size": None}, {"batch_size": 3}, {"batch_size": 3, "drop_last": True},
+        {"sampler": Order(5, "descending")}, {"batch_sampler": Order(4, "batches")},
+        {"sampler": Order(5, "descending"), "batch_size": None},
+    )  # fmt: skip
+    for options in ways:
+        n = 5 if "batch_sampler" not in options else 8
+        for workers in (1, 2, 3):
+            yield loader(Mapped(n), [Len(), Iterate()], num_workers=workers, **options)
+    if setting.effort.name != "quick":
+        for start in ("spawn", "forkserver"):
+            yield loader(Mapped(6), [Iterate()], num_workers=2, multiprocessing_context=start)
+    yield loader(Mapped(6), [Iterate()], num_workers=2, pin_memory=True)
+
+
+@st.composite
+def _drawn(draw: st.DrawFn, setting: Setting) -> Case:
+    workers, ahead = draw(st.integers(1, 3)), draw(st.integers(1, 3))
+    size, n = draw(st.integers(1, 3)), draw(st.integers(0, 14))
+    options: dict[str, Any] = {"num_workers": workers, "prefetch_factor": ahead}
+    if draw(st.booleans()):
+        options["persistent_workers"] = True
+    if takes(setting, in_order=1) and draw(st.integers(0, 3)) == 0:
+        options["in_order"] = False
+    # Only whole batches stop at the gate: the turn of a batch is that of its last item.
+    whole = n // size
+    steps = [
+        step for _ in range(draw(st.integers(1, 2)))
+        for step in (Schedule(draw(schedules(workers, whole, workers * ahead))), Iterate())
+    ]  # fmt: skip
+    return Case(ROLE, parcels(n, size, **options), [*steps, Journal()])
+
+
+def _unordered(setting: Setting) -> Iterator[Case]:
+    """The same orders where the loader may deliver as batches come."""
+    if not takes(setting, in_order=1):
+        return
+    for turns in set(itertools.permutations((0, 0, 1, 1))):
+        options = {"num_workers": 2, "prefetch_factor": 2, "in_order": False}
+        yield Case(ROLE, parcels(4, **options), [Schedule(turns), Iterate(), Journal()])
+
+
+def _ahead(setting: Setting) -> Iterator[Case]:
+    """Workers that run free, and workers that wait at the shut gate, while the caller takes."""
+    steps = [Open("a"), Settle(), Take("a"), Settle(), Take("a", 2), Settle(), Drain("a")]
+    for workers, factor in ((1, 1), (1, 3), (2, 1), (2, 2), (3, 1)):
+        for size in (1, 2):
+            yield loader(
+                Mapped(24, gated=1), [*steps, Journal()], batch_size=size, sampler=Order(24),
+                num_workers=workers, prefetch_factor=factor,
+            )  # fmt: skip
+    plan = [Shut(), Open("a"), Settle(), Free(), Drain("a"), Journal()]
+    yield loader(Mapped(12, gated=1), plan, sampler=Order(12), num_workers=2)
+
+
+EXHAUSTIVE = Scenario("completion-orders", _exhaustive)
+ORDERS = Scenario("orders", _fresh, lambda s: _drawn(s), share=0.4)
+UNORDERED = Scenario("unordered", _unordered)
+AHEAD = Scenario("ahead", _ahead)

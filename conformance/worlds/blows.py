@@ -1,0 +1,162 @@
+"""What a plan does to a loader's processes: signals, forks, limits; and what it then measures."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import multiprocessing
+import os
+import resource
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import psutil
+
+from conformance import loading as lo
+from conformance.worlds.leftovers import OPEN, WATCH, descendants
+
+if TYPE_CHECKING:
+    from conformance.worlds.loader import LoaderRank
+
+Found = tuple[Any, Any]
+"""A value and an exception, as all operations give them."""
+
+ENDED = (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD, psutil.STATUS_STOPPED)
+
+ORPHAN_S = 10.5
+"""How long orphans are watched: past the bound of lifecycle.orphans."""
+
+FORK_S = 5
+"""How long a forked child may take to drop what it inherits."""
+
+
+def strike(rank: LoaderRank, operation: lo.Strike) -> Found:
+    """Signal a worker, once it has been heard of, and wait until the signal has taken effect."""
+    rank.gate.settle()
+    pid = rank.gate.strike(operation.worker, operation.how)
+    with contextlib.suppress(psutil.Error):
+        struck, end = psutil.Process(pid), time.monotonic() + 2.0
+        while struck.status() not in ENDED and time.monotonic() < end:
+            time.sleep(0.002)
+    return pid, None
+
+
+def ponder(rank: LoaderRank, operation: lo.Ponder) -> Found:
+    """The user's own code."""
+    end = time.monotonic() + operation.seconds
+    while time.monotonic() < end:
+        time.sleep(0.01)
+    return None, None
+
+
+def interrupt(rank: LoaderRank, operation: lo.Interrupt) -> Found:
+    """The signal is sent once all have come to rest, the workers at the shut gate."""
+    sender = threading.Thread(target=_signal_all, args=(rank,), name=WATCH, daemon=True)
+    sender.start()
+    try:
+        return rank.read(rank.iterators[operation.name], 1)
+    finally:
+        sender.join(5.0)
+
+
+def _signal_all(rank: LoaderRank) -> None:
+    rank.gate.settle()
+    os.killpg(os.getpgrp(), signal.SIGINT)
+
+
+def fork(rank: LoaderRank, _: lo.Fork) -> Found:
+    """A child that inherits everything, drops it and ends."""
+    pid = os.fork()
+    if pid == 0:
+        signal.alarm(FORK_S)
+        rank.forget()
+        os._exit(0)
+    return _wait(pid, FORK_S + 1.0), None
+
+
+def _wait(pid: int, bound_s: float) -> str:
+    """How a child ended: "exit 0", the name of a signal, or "stuck"."""
+    end = time.monotonic() + bound_s
+    while time.monotonic() < end:
+        done, status = os.waitpid(pid, os.WNOHANG)
+        if done:
+            code = os.waitstatus_to_exitcode(status)
+            if code == -signal.SIGALRM:
+                return "stuck"
+            return f"exit {code}" if code >= 0 else signal.Signals(-code).name
+        time.sleep(0.01)
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+    return "stuck"
+
+
+def orphan(rank: LoaderRank, _: lo.Orphan) -> Found:
+    """Workers of a child that is killed become this process's children; watch them end."""
+    pid = os.fork()
+    if pid == 0:
+        _stand_and_wait(rank)
+    end = time.monotonic() + 8.0
+    while time.monotonic() < end and not rank.reported("dies"):
+        time.sleep(0.01)
+    family = psutil.Process(pid).children(recursive=True)
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+    began = time.monotonic()
+    _, alive = psutil.wait_procs(family, timeout=ORPHAN_S)
+    left = [child for child in alive if child.is_running() and child.status() not in ENDED]
+    seconds = round(time.monotonic() - began, 2)
+    return {"workers": len(family), "alive": len(left), "seconds": seconds}, None
+
+
+def _stand_and_wait(rank: LoaderRank) -> None:
+    """What the child does: take one item, say so, and wait to be killed."""
+    rank.gate.owner = os.getpid()
+    with contextlib.suppress(BaseException):
+        rank.build(None)
+        rank.read(iter(rank.sampler), 1)
+        rank.gate.settle()
+        rank.gate.report("dies")
+        threading.Event().wait(30.0)
+    os._exit(1)
+
+
+def limit(rank: LoaderRank, operation: lo.Limit) -> Found:
+    """Soft limits of this process, inherited by workers that start later."""
+    kinds = {"descriptors": resource.RLIMIT_NOFILE, "memory": resource.RLIMIT_FSIZE}
+    which, soft = kinds[operation.what], operation.spare
+    hard = resource.getrlimit(which)[1]
+    if operation.what == "descriptors" and soft >= 0:
+        soft += 1 + max(int(path.name) for path in OPEN.iterdir())
+    resource.setrlimit(which, (hard if soft < 0 else soft, hard))
+    return None, None
+
+
+def daemon(rank: LoaderRank, _: lo.Daemon) -> Found:
+    """As children of a multiprocessing.Pool are."""
+    multiprocessing.current_process()._config["daemon"] = True  # type: ignore[attr-defined]
+    return None, None
+
+
+def memory(rank: LoaderRank, _: lo.Memory) -> Found:
+    """MiB that nobody else holds."""
+    gc.collect()
+    family = [psutil.Process(), *descendants(rank.before.children)]
+    return sum(process.memory_full_info().uss for process in family) >> 20, None
+
+
+def printed(rank: LoaderRank, _: lo.Printed) -> Found:
+    """The file that descriptor 1 is, from its start."""
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    return os.pread(1, 20_000, 0).decode(errors="replace"), None
+
+
+BLOWS: dict[Any, Callable[[Any, Any], Found]] = {
+    lo.Strike: strike, lo.Ponder: ponder, lo.Interrupt: interrupt, lo.Fork: fork,
+    lo.Orphan: orphan, lo.Limit: limit, lo.Daemon: daemon, lo.Memory: memory,
+    lo.Printed: printed,
+}  # fmt: skip

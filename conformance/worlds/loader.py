@@ -1,0 +1,264 @@
+"""A rank that carries out a loader's plan: the operations of samplers, and those of loaders.
+
+Every operation has a bound. A watching thread tells, when it has passed, where the main thread
+waits; that is the last event of the trace, and the process is then killed with all its children.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import itertools
+import shutil
+import sys
+import tempfile
+import threading
+import time
+import traceback
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import psutil
+
+from conformance import loading as lo
+from conformance import operations as op
+from conformance.case import Case
+from conformance.datasets import Collate, Init, Mapped, Order, Stream
+from conformance.trace import Error, Event, RankTrace
+from conformance.worlds import workload
+from conformance.worlds.blows import BLOWS
+from conformance.worlds.gate import Gate
+from conformance.worlds.leftovers import WATCH, descendants, leftovers, standing
+from conformance.worlds.observe import Recorder
+from conformance.worlds.rank import Rank
+from conformance.worlds.realise import Realiser
+from conformance.worlds.samples import describe
+
+HANG_S = 11.0
+"""When an operation counts as hung: past every bound of the spec."""
+
+GONE_S = 7.0
+"""How long children and threads may take to go: past the bound of lifecycle.shutdown."""
+
+
+class LoaderRealiser(Realiser):
+    """Makes the objects of a loader's case as well."""
+
+    def __init__(self, roles: dict[str, Any], case: Case, rank: int, gate: Gate) -> None:
+        super().__init__(roles, rank, case.world_size, case.passed)
+        self.gate, self.info = gate, roles["get_worker_info"]
+        self.samplers: list[Any] = []
+
+    def role(self, name: str, arguments: dict[str, Any]) -> Any:
+        made = super().role(name, arguments)
+        if hasattr(made, "set_epoch"):
+            self.samplers.append(made)
+        return made
+
+    def _mapped(self, recipe: Mapped) -> Any:
+        self.datasets.append(workload.mapped(recipe, self.gate, self.info))
+        return self.datasets[-1]
+
+    def _stream(self, recipe: Stream) -> Any:
+        base = self.roles["IterableDataset"]
+        made = workload.stream(recipe, self.gate, self.info, base, self.rank, self.world_size)
+        self.datasets.append(made)
+        return made
+
+    def _order(self, recipe: Order) -> Any:
+        self.samplers.append(workload.Sampler(recipe, self.gate))
+        return self.samplers[-1]
+
+    def _collate(self, recipe: Collate) -> Any:
+        made = workload.Collating(recipe, self.gate, self.info)
+        return made if recipe.how != "lambda" else lambda samples: made(samples)
+
+    def _init(self, recipe: Init) -> Any:
+        made = workload.Initialising(recipe, self.gate)
+        return made if recipe.how != "lambda" else lambda worker: made(worker)
+
+
+class LoaderRank(Rank):
+    """One rank of a loader's case."""
+
+    def __init__(
+        self, roles: dict[str, Any], case: Case, rank: int,
+        give_up: Callable[[RankTrace], None] | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(roles, case, rank)
+        self.give_up = give_up
+        self.folder = tempfile.mkdtemp(prefix="conformance-gate-")
+        self.gate = Gate(self.folder)
+        self.delivered: list[Any] = []
+        self.events: list[Event] = []
+        self.before = standing()
+        self.watched: tuple[op.Operation | None, float] | None = None
+
+    def run(self) -> RankTrace:
+        """Carry out the plan, then end what the candidate has left behind."""
+        stop = threading.Event()
+        if self.give_up:
+            name = {"name": WATCH, "daemon": True}
+            threading.Thread(target=self._watch, args=(stop, threading.get_ident()), **name).start()  # type: ignore[arg-type]
+        try:
+            return super().run()
+        finally:
+            stop.set()
+            self._clean()
+
+    def forget(self) -> None:
+        """Drop the loader, its iterators and all that was delivered."""
+        self.iterators, self.delivered, self.sampler, self.made = {}, [], None, None
+        gc.collect()
+
+    def reported(self, kind: str) -> bool:
+        """Whether anybody has reported this."""
+        return any(record.kind == kind for record in self.gate.everything())
+
+    def _clean(self) -> None:
+        self.gate.free()
+        self.forget()
+        for child in descendants(self.before.children):
+            with contextlib.suppress(psutil.Error):
+                child.kill()
+                child.wait(1.0)
+        self.gate.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    # Time, warnings and the watch.
+
+    def _event(self, operation: op.Operation | None) -> Event:
+        self.watched = operation, time.monotonic()
+        began = time.monotonic()
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            event = super()._event(operation)
+        self.watched = None
+        told = tuple(f"{w.category.__name__}: {w.message}"[:500] for w in caught)
+        event = replace(event, seconds=round(time.monotonic() - began, 3), warnings=told)
+        self.events.append(event)
+        return event
+
+    def _watch(self, stop: threading.Event, main: int) -> None:
+        """Give up, with all that was seen, when an operation takes too long."""
+        while not stop.wait(0.1):
+            watched = self.watched
+            if watched is None or time.monotonic() - watched[1] < HANG_S:
+                continue
+            frame = sys._current_frames().get(main)
+            stack = traceback.extract_stack(frame)[-4:] if frame else []
+            where = ", ".join(f"{f.filename.rpartition('/')[2]}:{f.lineno} {f.name}" for f in stack)
+            told = f"did not return within {HANG_S:.0f} s; it waits in {where}"
+            seconds = time.monotonic() - watched[1]
+            hung = Event(watched[0], None, Error(("Hang",), told, where), seconds)
+            assert self.give_up is not None
+            self.give_up(RankTrace(self.rank, (*self.events, hung)))
+            return
+
+    # Passes.
+
+    def build(self, operation: op.Rebuild | None) -> tuple[Any, Any]:
+        case, self.iterators, self.delivered = self.case, {}, []
+        arguments = dict(case.arguments) | dict(operation.overrides if operation else ())
+        self.made: Any = LoaderRealiser(self.roles, case, self.rank, self.gate)
+        self.sampler = self.made.role("DataLoader", arguments)
+        return None, None
+
+    def _set_epoch(self, operation: op.SetEpoch) -> tuple[Any, Any]:
+        for sampler in self.made.samplers:
+            sampler.set_epoch(self.made.value(operation.epoch))
+        return None, None
+
+    def _open(self, operation: op.Open) -> tuple[Any, Any]:
+        self.delivered = []
+        return super()._open(operation)
+
+    def _iterate(self, _: op.Iterate) -> tuple[Any, Any]:
+        self.delivered = []
+        return self._pass(iter(self.sampler))
+
+    def _take(self, operation: op.Take) -> tuple[Any, Any]:
+        return self.read(self.iterators[operation.name], operation.count)
+
+    def _pass(self, iterator: Any) -> tuple[Any, Any]:
+        items, error = self.read(iterator, self.case.limit)
+        if error is not None:
+            return items, error
+        if len(items) >= self.case.limit:
+            return replace(items, cut=True), None
+        more = sum(1 for _ in itertools.islice(iterator, 3))
+        return (replace(items, extra=more) if more else items), None
+
+    def read(self, iterator: Iterator[Any], count: int) -> tuple[Any, Any]:
+        """Items one by one: each is reported at the moment when the caller has it."""
+        recorder, error = Recorder(), None
+        for _ in range(count):
+            self.gate.report("want", len(self.delivered))
+            try:
+                item = next(iterator)
+            except StopIteration:
+                break
+            except BaseException as caught:
+                error = caught
+                break
+            self.gate.report("deliver", len(self.delivered))
+            self.delivered.append(item)
+            recorder.add([item])
+        return recorder.items(), error
+
+    # Operations of loaders.
+
+    def _schedule(self, operation: lo.Schedule) -> tuple[Any, Any]:
+        self.gate.schedule(operation.turns, operation.arrival, operation.dies, operation.how)
+        return None, None
+
+    def _shut(self, _: lo.Shut) -> tuple[Any, Any]:
+        self.gate.shut()
+        return None, None
+
+    def _free(self, _: lo.Free) -> tuple[Any, Any]:
+        self.gate.free()
+        return None, None
+
+    def _settle(self, _: lo.Settle) -> tuple[Any, Any]:
+        return self.gate.settle(), None
+
+    def _journal(self, _: lo.Journal) -> tuple[Any, Any]:
+        return self.gate.records(), None
+
+    def _reread(self, _: lo.Reread) -> tuple[Any, Any]:
+        recorder = Recorder()
+        recorder.add(self.delivered)
+        return recorder.items(), None
+
+    def _describe(self, _: lo.Describe) -> tuple[Any, Any]:
+        return tuple(describe(item) for item in self.delivered), None
+
+    def _tell(self, operation: lo.Tell) -> tuple[Any, Any]:
+        for dataset in self.made.datasets:
+            dataset.mark = operation.mark
+        return None, None
+
+    def _drop(self, operation: lo.Drop) -> tuple[Any, Any]:
+        if operation.name:
+            del self.iterators[operation.name]
+        else:
+            self.iterators, self.sampler = {}, None
+        gc.collect()
+        return None, None
+
+    def _leftovers(self, _: lo.Leftovers) -> tuple[Any, Any]:
+        self.delivered = []  # a tensor in shared memory holds a descriptor
+        gc.collect()
+        pids = frozenset(record.pid for record in self.gate.everything())
+        return leftovers(self.before, pids, GONE_S), None
+
+    DO: ClassVar[dict[Any, Any]] = {
+        **Rank.DO, type(None): build, op.Rebuild: build, op.SetEpoch: _set_epoch,
+        op.Open: _open, op.Iterate: _iterate, op.Take: _take, op.Drain: Rank._drain,
+        lo.Schedule: _schedule, lo.Shut: _shut, lo.Free: _free, lo.Settle: _settle,
+        lo.Journal: _journal, lo.Reread: _reread, lo.Describe: _describe, lo.Tell: _tell,
+        lo.Drop: _drop, lo.Leftovers: _leftovers, **BLOWS,
+    }  # fmt: skip

@@ -1,0 +1,120 @@
+"""What an item of the suite's datasets is, by name: `make(gives, i, dataset)`."""
+
+from __future__ import annotations
+
+import random
+from collections import OrderedDict, namedtuple
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+
+if TYPE_CHECKING:
+    from conformance.worlds.gate import Gate
+
+Point = namedtuple("Point", ["x", "label"])
+
+DRAWS = 1 << 30
+
+
+class Foreign:
+    """A class that no default collation knows."""
+
+
+class Parcel:
+    """Stands for an index; reports when it is pickled in a worker and unpickled elsewhere."""
+
+    def __init__(self, index: int, gate: Gate, worker: int) -> None:
+        self.index, self.gate, self.worker = index, gate, worker
+
+    def __index__(self) -> int:
+        return self.index
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        self.gate.report("depart", self.index, self.worker)
+        return _arrive, (self.index, self.gate, self.worker)
+
+
+def _arrive(index: int, gate: Gate, worker: int) -> Parcel:
+    gate.arrived(index)
+    return Parcel(index, gate, worker)
+
+
+OWN: dict[str, Callable[[int], Any]] = {
+    "Generator": np.random.default_rng,
+    "RandomState": np.random.RandomState,
+    "Random": random.Random,
+    "torch": lambda seed: torch.Generator().manual_seed(seed),
+}
+"""Generators that a dataset may hold."""
+
+
+def draw_from(own: Any) -> int:
+    """A number from a generator of any of the kinds above."""
+    if isinstance(own, np.random.Generator):
+        return int(own.integers(DRAWS))
+    if isinstance(own, np.random.RandomState):
+        return int(own.randint(DRAWS))
+    if isinstance(own, random.Random):
+        return own.randrange(DRAWS)
+    return int(torch.randint(DRAWS, (), generator=own))
+
+
+def _dice(i: int, data: Any) -> Any:
+    draws = int(torch.randint(DRAWS, ())), np.random.randint(DRAWS), random.randrange(DRAWS)
+    return (i, data.worker, *draws)
+
+
+def _buffer(i: int, data: Any) -> torch.Tensor:
+    data.buffer.fill_(i)
+    held: torch.Tensor = data.buffer
+    return held
+
+
+SAMPLES: dict[str, Callable[[int, Any], Any]] = {
+    "number": lambda i, _: i,
+    "parcel": lambda i, data: Parcel(i, data.gate, data.worker),
+    "tensor": lambda i, _: torch.tensor(i),
+    "buffer": _buffer,
+    "dice": _dice,
+    "marked": lambda i, data: 1000 * data.mark + i,
+    "bulk": lambda i, _: bytes([i % 256]) * (1 << 20),
+    "dict": lambda i, _: {"x": torch.tensor([i, i + 1]), "y": i},
+    "ordered": lambda i, _: OrderedDict(b=i, a=torch.tensor(float(i))),
+    "tuple": lambda i, _: (i, torch.tensor([float(i)])),
+    "list": lambda i, _: [i, i + 0.5],
+    "named": lambda i, _: Point(torch.tensor([[i]]), i),
+    "nested": lambda i, _: {"a": [i, (torch.tensor(i), "s")], "b": {"c": np.float32(i)}},
+    "text": lambda i, _: f"text {i}",
+    "bytes": lambda i, _: bytes([i]),
+    "float": lambda i, _: i + 0.5,
+    "flag": lambda i, _: i % 2 == 0,
+    "array": lambda i, _: np.array([i, i], dtype=np.int32),
+    "scalar": lambda i, _: np.int16(i),
+    "mixed": lambda i, _: torch.zeros(i % 2 + 1),
+    "foreign": lambda i, _: Foreign(),
+    "none": lambda i, _: None,
+}
+"""Ways to make item `i` of a dataset `data`."""
+
+
+def make(gives: str, i: int, data: Any) -> Any:
+    """Item `i`."""
+    if gives.startswith("own-"):
+        return (i, data.worker, draw_from(data.own))
+    return SAMPLES[gives](i, data)
+
+
+def describe(item: Any) -> str:
+    """Type, shape and values of a batch as one line of text."""
+    if isinstance(item, torch.Tensor):
+        kind = str(item.dtype).removeprefix("torch.")
+        pinned = ", pinned" if item.is_pinned() else ""
+        return f"Tensor({kind}, {list(item.shape)}, {item.tolist()}{pinned})"
+    name = type(item).__name__
+    if isinstance(item, dict):
+        return name + "{" + ", ".join(f"{key}: {describe(v)}" for key, v in item.items()) + "}"
+    if isinstance(item, (list, tuple)):
+        return name + "(" + ", ".join(describe(value) for value in item) + ")"
+    return f"{name} {item!r}" if isinstance(item, (str, bytes, int, float)) else name

@@ -1,0 +1,220 @@
+"""The datasets, samplers and functions that a loader under examination is given.
+
+They run in whatever process the candidate puts them, report to the journal, stop at the gate, and
+go wrong where a `Fault` says so. All of them can be pickled, so any start method will do.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+
+from conformance.datasets import Collate, Fault, Init, Mapped, Order, Stream
+from conformance.worlds.gate import Gate
+from conformance.worlds.mishaps import happen
+from conformance.worlds.observe import whole_number
+from conformance.worlds.samples import OWN, make
+
+Info = Callable[[], Any]
+"""The candidate's `get_worker_info`."""
+
+
+class _Source:
+    """What map-style and iterable-style datasets have in common."""
+
+    def __init__(self, recipe: Mapped | Stream, gate: Gate, info: Info) -> None:
+        self.recipe, self.gate, self.info = recipe, gate, info
+        self.n, self.mark, self.buffer = recipe.n, 0, torch.zeros((), dtype=torch.int64)
+        if recipe.gives.startswith("own-"):
+            self.own = OWN[recipe.gives.removeprefix("own-")](5)
+
+    @property
+    def worker(self) -> int:
+        """The number of the worker that this runs in, -1 in the main process."""
+        info = self.info()
+        return self.gate.number() if info is None else int(info.id)
+
+    def item(self, i: int) -> Any:
+        """Fetch item i: report, wait at the gate, go wrong or make it."""
+        worker = self.worker
+        self.gate.report("fetch", i, worker)
+        gated = self.recipe.gated
+        if gated and i % gated == gated - 1:
+            self.gate.pass_through(worker)
+        self.gate.report("leave", i, worker)
+        given = mishap(self.recipe.faults, "item", i)
+        return make(self.recipe.gives, i, self) if given is None else given
+
+
+def mishap(faults: tuple[Fault, ...], where: str, at: int) -> Any:
+    """Let happen what is planned for this place; an item, if one is to be given instead."""
+    for fault in faults:
+        if (fault.where, fault.at) == (where, at):
+            return happen(fault.what, at)
+    return None
+
+
+class MappedData(_Source):
+    """`Mapped`, without `__len__`."""
+
+    def __getitem__(self, index: int) -> Any:
+        if not 0 <= index < self.n:
+            raise IndexError(index)
+        return self.item(index)
+
+
+class SizedData(MappedData):
+    """`Mapped`."""
+
+    def __len__(self) -> int:
+        return self.n
+
+
+class ManyData(SizedData):
+    """`Mapped` with `__getitems__`; each call of it is reported as "collate"."""
+
+    recipe: Mapped
+
+    def __getitems__(self, indices: list[int]) -> list[Any]:
+        self.gate.report("collate", len(indices), self.worker)
+        found = [self.item(index) for index in indices]
+        return {"all": found, "fewer": found[:-1], "more": [*found, *found[:1]]}[self.recipe.many]
+
+
+class _Elements:
+    """One pass over a stream in one process; reports whoever asks after the end."""
+
+    def __init__(self, stream: Any, elements: Iterator[int]) -> None:
+        self.stream, self.elements, self.ended = stream, elements, False
+
+    def __iter__(self) -> _Elements:
+        return self
+
+    def __next__(self) -> Any:
+        if self.ended:
+            self.stream.gate.report("ask", 0, self.stream.worker)
+            raise StopIteration
+        for element in self.elements:
+            return self.stream.item(element)
+        self.ended = True
+        self.stream.gate.report("end", 0, self.stream.worker)
+        raise StopIteration
+
+
+class _Streaming(_Source):
+    """`Stream`, but for its base class, which the candidate names."""
+
+    recipe: Stream
+    rank, world_size = 0, 1
+
+    def __iter__(self) -> Iterator[Any]:
+        self.gate.report("iter", 0, self.worker)
+        mishap(self.recipe.faults, "iter", max(0, self.worker))
+        return _Elements(self, iter(self._own()))
+
+    def _own(self) -> list[int]:
+        """The elements that are this worker's to give."""
+        info, elements = self.info(), list(range(self.n))
+        worker, workers = (info.id, info.num_workers) if info else (0, 1)
+        if self.recipe.shard == "skewed":
+            cut = max(0, self.n - (workers - 1))
+            return elements[:cut] if worker == 0 else elements[cut:][worker - 1 : worker]
+        if self.recipe.shard == "worker":
+            return elements[worker::workers]
+        if self.recipe.shard == "rank":
+            return elements[self.rank * workers + worker :: self.world_size * workers]
+        return elements
+
+
+@functools.cache
+def _stream_class(base: type, sized: bool) -> type:
+    """The class of streams for a candidate's base class; pickled by naming that base."""
+    methods: dict[str, Any] = {"__reduce__": lambda self: (_remake, (base, sized, vars(self)))}
+    if sized:
+        methods["__len__"] = lambda self: self.n
+    return type("StreamData", (_Streaming, base), methods)
+
+
+def _remake(base: type, sized: bool, state: dict[str, Any]) -> Any:
+    found: Any = object.__new__(_stream_class(base, sized))
+    vars(found).update(state)
+    return found
+
+
+def mapped(recipe: Mapped, gate: Gate, info: Info) -> Any:
+    """The dataset of a `Mapped`."""
+    kind = ManyData if recipe.many else SizedData if recipe.sized else MappedData
+    return kind(recipe, gate, info)
+
+
+def stream(recipe: Stream, gate: Gate, info: Info, base: type, rank: int, world_size: int) -> Any:
+    """The dataset of a `Stream`, an instance of the candidate's `IterableDataset`."""
+    found: Any = _stream_class(base, recipe.sized)(recipe, gate, info)
+    found.rank, found.world_size = rank, world_size
+    return found
+
+
+class Sampler:
+    """`Order`."""
+
+    def __init__(self, recipe: Order, gate: Gate) -> None:
+        self.recipe, self.gate, self.epoch, self.passes = recipe, gate, 0, -1
+
+    def __len__(self) -> int:
+        return self.recipe.n
+
+    def set_epoch(self, epoch: int) -> None:
+        self.epoch = epoch
+
+    def __iter__(self) -> Iterator[Any]:
+        self.gate.report("begin")
+        self.passes += 1
+        return self._draws(self.passes)
+
+    def _draws(self, passes: int) -> Iterator[Any]:
+        turned = {"epochs": self.epoch, "turning": passes}.get(self.recipe.how, 0)
+        for place in range(self.recipe.n):
+            mishap(self.recipe.faults, "sampler", place)
+            self.gate.report("draw", place)
+            yield self._index(place, turned)
+
+    def _index(self, place: int, turned: int) -> Any:
+        n, how = self.recipe.n, self.recipe.how
+        if how == "batches":
+            start = 6 * (place // 3) + (0, 1, 3)[place % 3]
+            return list(range(start, start + place % 3 + 1))
+        if how == "lambdas":
+            return lambda: place
+        return n - 1 - place if how == "descending" else (place + turned) % n
+
+
+class Collating:
+    """`Collate`."""
+
+    def __init__(self, recipe: Collate, gate: Gate, info: Info) -> None:
+        self.recipe, self.gate, self.info = recipe, gate, info
+
+    def __call__(self, samples: Any) -> Any:
+        items = samples if isinstance(samples, list) else [samples]
+        numbers = [value for value in map(whole_number, items) if value is not None]
+        info = self.info()
+        self.gate.report("collate", numbers[0] if numbers else -1, info.id if info else -1)
+        for number in numbers:
+            given = mishap(self.recipe.faults, "collate", number)
+            if given is not None:
+                return given
+        return sum(samples) if self.recipe.how == "sum" else samples
+
+
+class Initialising:
+    """`Init`."""
+
+    def __init__(self, recipe: Init, gate: Gate) -> None:
+        self.recipe, self.gate = recipe, gate
+
+    def __call__(self, worker: int) -> None:
+        self.gate.report("init", worker, worker)
+        mishap(self.recipe.faults, "init", worker)
