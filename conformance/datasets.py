@@ -18,7 +18,7 @@ class Fault(Recipe):
 
     where: "item" (`__getitem__`, or `__next__` of an iterable), "iter" (`__iter__` of an iterable),
     "collate", "init" (`worker_init_fn`), "sampler". what: a key of `worlds/mishaps.py`: the name of
-    an exception, of a signal, "exit 3", "unpicklable", "hang".
+    an exception, of a signal, "exit 3", "unpicklable", "unpinnable", "hang".
     """
 
     where: str
@@ -34,8 +34,12 @@ class Mapped(Recipe):
     the main process. tensor: a 0-d int64 tensor. buffer: one tensor, overwritten by each item.
     dice: (i, worker, and a draw each from torch, numpy and random). marked: 1000 * mark + i, mark
     being what `Tell` has set. own-NAME: (i, worker, a draw from a generator that the dataset
-    holds), NAME being Generator, RandomState, Random or torch. bulk: a MiB of bytes. A sample
-    of a container for collation: dict, tuple, named, nested, text, float, array, mixed, foreign.
+    holds), NAME being Generator, RandomState, Random or torch. bulk: a MiB of bytes. info: what
+    `get_worker_info()` says: (i, id, num_workers, seed - id, whether `dataset` is this dataset).
+    device: a tensor (i, worker, whether a device is in use there). large: 16 MiB of i. swept:
+    i, once garbage was collected. held: i; the dataset holds a lambda, so it cannot be pickled. A
+    sample of a container for collation: dict, tuple, named, nested, text, float, array, mixed,
+    foreign; of one that is to be kept: bag, row, pair, range.
 
     sized: it has `__len__`. many: its `__getitems__` gives "all" that is asked, "fewer" or "more";
     none if empty. gated: every so many items, the last of them stops at the gate.
@@ -54,9 +58,10 @@ class Stream(Recipe):
     """An iterable-style dataset of the elements 0 .. n-1.
 
     shard: "worker" (worker w of W gives w, w + W, ...), "rank" (the same over all workers of all
-    ranks), "skewed" (worker 0 gives all but W - 1 elements), "none" (every worker gives all).
+    ranks), "skewed" (worker 0 gives all but W - 1 elements), "blocks" (worker after worker a block
+    of consecutive elements), "none" (every worker gives all).
     sized: it has `__len__`, which says n. gives, faults, gated: as for `Mapped`; a gated stream
-    stops before every `gated`-th element that it gives.
+    stops before every `gated`-th element that it gives. again: asked after its end, it starts over.
     """
 
     n: int
@@ -65,6 +70,21 @@ class Stream(Recipe):
     gives: str = "number"
     faults: tuple[Fault, ...] = ()
     gated: int = 0
+    again: bool = False
+
+    def share(self, worker: int, workers: int, rank: int = 0, world_size: int = 1) -> list[int]:
+        """The elements that this worker gives, in order."""
+        elements = list(range(self.n))
+        if self.shard == "skewed":
+            cut = max(0, self.n - (workers - 1))
+            return elements[:cut] if worker == 0 else elements[cut:][worker - 1 : worker]
+        if self.shard == "blocks":
+            return elements[self.n * worker // workers : self.n * (worker + 1) // workers]
+        if self.shard == "worker":
+            return elements[worker::workers]
+        if self.shard == "rank":
+            return elements[rank * workers + worker :: world_size * workers]
+        return elements
 
 
 @dataclass(frozen=True, repr=False)
@@ -83,7 +103,8 @@ class Order(Recipe):
 
 @dataclass(frozen=True, repr=False)
 class Collate(Recipe):
-    """A `collate_fn`: "list" keeps the samples, "sum" adds them, "lambda" cannot be pickled."""
+    """A `collate_fn`: "list" keeps the samples, "sum" adds them, "double" doubles each of them or
+    the one it is given, "lambda" cannot be pickled."""
 
     how: str = "list"
     faults: tuple[Fault, ...] = ()
@@ -91,7 +112,8 @@ class Collate(Recipe):
 
 @dataclass(frozen=True, repr=False)
 class Init(Recipe):
-    """A `worker_init_fn`: "report" reports, "lambda" cannot be pickled."""
+    """A `worker_init_fn`: "report" reports, "mark" sets `get_worker_info().dataset.mark` to 1 + the
+    worker's number, "lambda" cannot be pickled."""
 
     how: str = "report"
     faults: tuple[Fault, ...] = ()

@@ -12,6 +12,7 @@ import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -22,8 +23,8 @@ from conformance.case import Case
 from conformance.clauses import Clause
 from conformance.drawing import SHRINK_S, Drawing, Found
 from conformance.laws import LAWS, Unmet, Violation, load_laws
-from conformance.laws.views import size
 from conformance.report.document import document
+from conformance.report.reproduction import Shelf
 from conformance.scenarios import Effort, Scenario, Setting
 from conformance.trace import Trace
 from conformance.verdict import (
@@ -64,13 +65,14 @@ class Property:
 
 @dataclass(frozen=True)
 class Options:
-    """The options of a run."""
+    """The options of a run. scripts: the folder for stand-alone reproductions, if any."""
 
     effort: Effort
     world_sizes: tuple[int, ...]
     profile: str = "core"
     seed: int = 0
     simulated: bool = False
+    scripts: str | None = None
 
 
 class Examiner:
@@ -81,6 +83,7 @@ class Examiner:
         self.small: dict[Key, list[tuple[Case, Trace]]] = {}
         self.drawn: dict[Key, list[tuple[Case, Trace | None]]] = {}
         self.strategies: dict[Key, Any] = {}
+        self.shelf = Shelf(Path(options.scripts)) if options.scripts else None
         self.alone: dict[tuple[Source, Case], Trace] = {}
         load_laws()
 
@@ -107,7 +110,7 @@ class Examiner:
             return
         seen = []
         assert scenario.small is not None
-        cases = scenario.small(self.setting(candidate, prop.role))
+        cases = map(self.located, scenario.small(self.setting(candidate, prop.role)))
         for case, trace in self.worlds.run_many(candidate.source, cases):
             pair = self._placed(candidate.source, case, trace)
             if pair is not None:
@@ -116,6 +119,11 @@ class Examiner:
                 seen.append(pair)
                 yield pair
         self.small[key] = seen
+
+    def located(self, case: Case) -> Case:
+        """The same case; simulated where the run has no real groups."""
+        simulated = self.options.simulated and case.world == "group"
+        return case.in_world("simulated") if simulated else case
 
     def _placed(self, source: Source, case: Case, trace: Trace) -> tuple[Case, Trace] | None:
         """A candidate that asks for a process group gets one, as far as there are real ranks."""
@@ -155,6 +163,7 @@ class Search:
         self.law = LAWS[prop.clause.id]
         self.exercise = Exercise()
         self.lost = 0
+        self.scripts: list[str] = []
         self.returns = LOADER_RETURNS if prop.role in LOADERS else RETURNS
         self.known = [
             d for d in examiner.deviations if (d.clause, d.role) == (prop.clause.id, prop.role)
@@ -197,7 +206,7 @@ class Search:
         if self.known:
             reasons = list(dict.fromkeys(deviation.reason for deviation in self.known))
             verdict = self._said(DECLARED, "; ".join(reasons))
-            verdict.declared = reasons
+            verdict.declared, verdict.scripts = reasons, list(self.scripts)
             return verdict
         if self.lost or self.given_up():
             return self._said(NO_VERDICT, f"the role did not come back: see {self.returns}")
@@ -254,9 +263,7 @@ class Search:
     # How to judge.
 
     def trace(self, case: Case) -> Trace:
-        if self.options.simulated and case.world == "group":
-            case = case.in_world("simulated")
-        return self.worlds.run(self.candidate.source, case)
+        return self.worlds.run(self.candidate.source, self.examiner.located(case))
 
     def _with_oracle(self, case: Case, trace: Trace) -> Trace:
         if self.prop.clause.profile != "torch":
@@ -282,7 +289,7 @@ class Search:
             violation = self.law(trace)
         except Unmet:
             return None
-        self.exercise.count(size(trace), case.world_size)
+        self.exercise.count(trace.classes)
         if violation and any(d.explains(violation.anomaly, violation.about) for d in self.known):
             return None
         return violation
@@ -309,11 +316,13 @@ class Search:
         """Replay the declared deviations; one that no longer occurs is an error of the baseline."""
         known, self.known = self.known, []
         for deviation in known:
-            violation = self._judge(deviation.case, self._replayed(deviation.case))
+            trace = self._replayed(deviation.case)
+            violation = self._judge(deviation.case, trace)
             if violation is None or not deviation.explains(violation.anomaly, violation.about):
                 told = f"now {violation.anomaly}" if violation else "it no longer occurs"
                 where = f"{deviation.clause}, {deviation.role}, case = {deviation.case!r}"
                 return self._said(STALE, f"{told}: remove the deviation {where}")
+            self._script(Found(deviation.case, trace, violation))
         self.known, self.exercise, self.lost = known, Exercise(), 0
         return None
 
@@ -331,8 +340,18 @@ class Search:
         verdict = self._said(VIOLATED, found.violation.saw)
         verdict.anomaly, verdict.about = found.violation.anomaly, found.violation.about
         verdict.case = repr(found.case)
-        verdict.document = document(self.candidate, self.prop.clause, self.prop.role, found)
+        script = self._script(found)
+        verdict.scripts = list(self.scripts)
+        verdict.document = document(self.candidate, self.prop.clause, self.prop.role, found, script)
         return verdict
+
+    def _script(self, found: Found) -> str:
+        """Write the stand-alone reproduction, if it was asked for; returns its path."""
+        if self.examiner.shelf is None:
+            return ""
+        path = self.examiner.shelf.put(self.candidate, self.prop.clause, self.prop.role, found)
+        self.scripts.append(str(path))
+        return str(path)
 
     def _said(self, outcome: str, reason: str = "") -> Verdict:
         clause = self.prop.clause

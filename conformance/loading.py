@@ -28,6 +28,12 @@ class Shut(Operation):
 
 
 @dataclass(frozen=True, repr=False)
+class Hold(Operation):
+    """Hold the gate: all workers wait, at a fetch or at their start, until the caller asks for an
+    item. What goes wrong then goes wrong while it waits in `next()`, and at no other moment."""
+
+
+@dataclass(frozen=True, repr=False)
 class Free(Operation):
     """Open the gate."""
 
@@ -61,9 +67,14 @@ class Tell(Operation):
 
 @dataclass(frozen=True, repr=False)
 class Drop(Operation):
-    """Forget the iterator `name`; "" forgets the loader and all its iterators."""
+    """Forget the iterator `name`; "" forgets the loader and all its iterators.
+
+    collected: otherwise it is garbage that nobody has collected yet, as an iterator is to which a
+    caught exception has led.
+    """
 
     name: str = ""
+    collected: bool = True
 
 
 @dataclass(frozen=True, repr=False)
@@ -88,20 +99,27 @@ class Ponder(Operation):
 
 @dataclass(frozen=True, repr=False)
 class Interrupt(Operation):
-    """SIGINT to all processes of the run while the main one waits in next(iterator `name`)."""
+    """SIGINT while the main process waits in next(iterator `name`): to all processes of the run, as
+    Ctrl-C sends it, or to the main one alone."""
 
     name: str
+    everybody: bool = True
 
 
 @dataclass(frozen=True, repr=False)
 class Fork(Operation):
-    """Fork a child that drops what it inherits and ends; gives how it ended."""
+    """Fork a child that drops what it inherits and ends; gives how it ended.
+
+    how: "_exit" ends it at once, "exit" runs its exit handlers first, as the end of a script does.
+    """
+
+    how: str = "_exit"
 
 
 @dataclass(frozen=True, repr=False)
 class Orphan(Operation):
-    """A child builds the same loader, takes one item and is killed; gives how long, in seconds,
-    its workers outlive it."""
+    """A child builds the same loader, takes one item and is killed. Gives how many workers it had,
+    how many of them live after ten seconds, and when the last ended; None if it took no item."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -130,7 +148,45 @@ class Printed(Operation):
     """The text printed so far, by all processes of the run."""
 
 
+@dataclass(frozen=True, repr=False)
+class Inform(Operation):
+    """What `get_worker_info()` says in the main process: None, or its repr."""
+
+
+@dataclass(frozen=True, repr=False)
+class Devices(Operation):
+    """How many accelerators there are, and which of them is made the current one.
+
+    current: its number, from the end if negative; None leaves it as it is. Gives the two numbers.
+    """
+
+    current: int | None = None
+
+
+@dataclass(frozen=True, repr=False)
+class Contexts(Operation):
+    """The accelerators on which this process has a context."""
+
+
+@dataclass(frozen=True, repr=False)
+class Pinned(Operation):
+    """How many tensors there are in the batches delivered so far, and where those that are not
+    pinned are."""
+
+
+@dataclass(frozen=True, repr=False)
+class Carry(Operation):
+    """A pass whose batches are copied to the device, late, and forgotten at once: the least and
+    the greatest number in each copy."""
+
+
+@dataclass(frozen=True, repr=False)
+class Overlap(Operation):
+    """Milliseconds that the copy of the first batch takes, a computation, and both together."""
+
+
 LOADING: tuple[type[Operation], ...] = (
-    Schedule, Shut, Free, Settle, Journal, Reread, Describe, Tell, Drop, Leftovers, Strike, Ponder,
-    Interrupt, Fork, Orphan, Limit, Daemon, Memory, Printed,
+    Schedule, Shut, Hold, Free, Settle, Journal, Reread, Describe, Tell, Drop, Leftovers, Strike,
+    Ponder, Interrupt, Fork, Orphan, Limit, Daemon, Memory, Printed,
+    Inform, Devices, Contexts, Pinned, Carry, Overlap,
 )  # fmt: skip

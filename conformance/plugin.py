@@ -60,6 +60,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--write-baseline", default=None, metavar="FILE", help="write what is violated now"
     )
     group.addoption(
+        "--repro-dir", default=None, metavar="DIR",
+        help="write a stand-alone script for each violation and each confirmed deviation",
+    )  # fmt: skip
+    group.addoption(
         "--strict-should", action="store_true", help="a violated SHOULD fails the run too"
     )
 

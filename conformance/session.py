@@ -57,7 +57,7 @@ class Session:
         options = Options(
             EFFORTS[option("--effort")], _world_sizes(option("--world-sizes")),
             option("--conformance-profile"), option("--conformance-seed"),
-            option("--backend") == "simulated",
+            option("--backend") == "simulated", option("--repro-dir"),
         )  # fmt: skip
         deviations = [d for name in option("--baseline") for d in read_baseline(name)]
         _known_patterns(option("--clause"), option("--on"))

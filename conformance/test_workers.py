@@ -1,15 +1,16 @@
-"""`spec/workers.md`: loaders whose workers finish in every order, die, fail and fall behind."""
+"""`spec/workers.md`: loaders whose workers finish in every order, and share what they should."""
 
 from __future__ import annotations
 
 from conformance.plugin import Check
 from conformance.properties import prove
+from conformance.scenarios import worker_state as state
 from conformance.scenarios import workers as cases
 
 
 @prove(
     {
-        "workers.same-order": (cases.EXHAUSTIVE, cases.ORDERS),
+        "workers.same-order": (cases.EXHAUSTIVE, cases.ORDERS, cases.ALIKE, cases.STARTED),
         "workers.unordered": (cases.UNORDERED, cases.ORDERS),
         "workers.backpressure": (cases.AHEAD, cases.ORDERS),
         "workers.read-ahead": (cases.AHEAD,),
@@ -17,4 +18,24 @@ from conformance.scenarios import workers as cases
 )
 def test_workers(check: Check) -> None:
     """What comes out does not depend on which worker is fast, and nothing is lost on the way."""
+    check()
+
+
+@prove(
+    {
+        "workers.seeds": (state.DICE,),
+        "workers.seeds-repeat": (state.DICE,),
+        "workers.rank-seeds": (state.RANK_DICE,),
+        "workers.object-rng": (state.OWN_GENERATORS,),
+        "workers.state": (state.TOLD,),
+        "workers.set-epoch": (state.EPOCHS,),
+        "workers.persistent": (state.KEPT_WORKERS,),
+        "workers.sampler-once": (state.ASKED,),
+        "workers.two-iterators": (state.PAIRS,),
+        "workers.ranks": (state.RANKS,),
+        "workers.timeout": (state.TIMEOUTS,),
+    }
+)
+def test_worker_state(check: Check) -> None:
+    """Passes, workers and ranks share what they should, and nothing else."""
     check()

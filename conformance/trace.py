@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conformance.case import Case
+from conformance.classes import classes
 from conformance.operations import Operation
 
 UNREADABLE = np.iinfo(np.int64).min
@@ -47,11 +49,18 @@ class Items:
 
 @dataclass(frozen=True)
 class Error:
-    """An exception: `kinds` are the names of its class and base classes, most derived first."""
+    """An exception: `kinds` are the names of its class and base classes, most derived first.
+
+    held: its arguments and attributes as text, "arguments (28, 'full')", "errno 28". behind: its
+    cause, its context, and exceptions that it holds as members or attributes. notes: those added.
+    """
 
     kinds: tuple[str, ...]
     message: str
     where: str = ""
+    held: tuple[str, ...] = ()
+    behind: tuple[Error, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def kind(self) -> str:
@@ -95,8 +104,9 @@ for item number `value` of a pass; deliver: it has it. dies, unfollowed: at the 
 
 @dataclass(frozen=True)
 class Record:
-    """One report. value: the index, element or batch; worker: its number, -1 in the main process;
-    pid: of the process; seconds: on the machine's monotonic clock."""
+    """One report. value: the index, element or batch; worker: its number, -1 in the main process,
+    and of an arrival the worker that it comes from; pid: of the process; seconds: on the machine's
+    monotonic clock."""
 
     kind: str
     value: int
@@ -136,6 +146,11 @@ class Trace:
 
     def __iter__(self) -> Iterator[RankTrace]:
         return iter(self.ranks)
+
+    @functools.cached_property
+    def classes(self) -> tuple[str, ...]:
+        """The classes that the case belongs to."""
+        return classes(self.case)
 
     @property
     def done(self) -> bool:

@@ -21,15 +21,13 @@ class Exercise:
 
     run: int = 0
     exercised: int = 0
-    fewer_than_ranks: int = 0
-    empty: int = 0
-    alone: int = 0
+    classes: dict[str, int] = field(default_factory=dict)
 
-    def count(self, n: int, world_size: int) -> None:
+    def count(self, classes: tuple[str, ...]) -> None:
+        """A case of these classes met the precondition."""
         self.exercised += 1
-        self.fewer_than_ranks += n < world_size
-        self.empty += n == 0
-        self.alone += world_size == 1
+        for name in classes:
+            self.classes[name] = self.classes.get(name, 0) + 1
 
 
 @dataclass
@@ -37,7 +35,8 @@ class Verdict:
     """outcome: one of the constants above. A violation comes with its smallest case and document.
 
     anomaly, about: the kind of fault and what it is about. document: the failure as told to a
-    person. declared: reasons of the declared deviations that were confirmed.
+    person. declared: reasons of the declared deviations that were confirmed. scripts: the paths of
+    stand-alone reproductions, where they were asked for.
     """
 
     candidate: str
@@ -51,6 +50,7 @@ class Verdict:
     case: str = ""
     document: str = ""
     declared: list[str] = field(default_factory=list)
+    scripts: list[str] = field(default_factory=list)
     exercise: Exercise = field(default_factory=Exercise)
     seconds: float = 0.0
 

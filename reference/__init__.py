@@ -10,6 +10,14 @@ from typing import Any
 from reference.balanced import BalanceClassSampler, WeightedBalanceClassSampler
 from reference.batch import BatchSampler
 from reference.distributed import DistributedSampler
+from reference.loader import (
+    DataLoader,
+    IterableDataset,
+    WorkerDied,
+    WorkerError,
+    default_collate,
+    get_worker_info,
+)
 from reference.random import RandomSampler
 from reference.sampler import Sampler
 from reference.sequential import SequentialSampler
@@ -27,13 +35,19 @@ CONFORMANCE: dict[str, Any] = {
 __all__ = [
     "BalanceClassSampler",
     "BatchSampler",
+    "DataLoader",
     "DatasetFromSampler",
     "DistributedSampler",
     "DistributedSamplerWrapper",
+    "IterableDataset",
     "RandomSampler",
     "Sampler",
     "SequentialSampler",
     "SubsetRandomSampler",
     "WeightedBalanceClassSampler",
     "WeightedRandomSampler",
+    "WorkerDied",
+    "WorkerError",
+    "default_collate",
+    "get_worker_info",
 ]

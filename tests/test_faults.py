@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import pkgutil
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -13,9 +12,9 @@ from typing import Any
 
 import pytest
 
-import conformance
 from conformance.candidate import Source
-from conformance.examine import Examiner, Options, Property
+from conformance.examine import Examiner, Options
+from conformance.properties import everything
 from conformance.scenarios import EFFORTS
 from conformance.verdict import VIOLATED, Verdict
 from conformance.worlds.worlds import Worlds
@@ -66,7 +65,7 @@ def right() -> Iterator[Any]:
     texts = [f"{module}.py:{kind.__name__}" for module in RIGHT for kind in classes(module)]
     texts += ["honest.py:DistributedSampler", "honest.py:DistributedSamplerWrapper"]
     for text in texts:
-        for clause in sorted({prop.clause.id for prop in properties()}):
+        for clause in sorted({prop.clause.id for prop in everything()}):
             yield pytest.param(text, clause, id=f"{text}-{clause}")
 
 
@@ -80,18 +79,6 @@ def faults() -> Iterator[Any]:
                 yield pytest.param(module, kind.__name__, clause, anomaly, id=name)
 
 
-def properties() -> list[Property]:
-    """Every property of the suite."""
-    names = [found.name for found in pkgutil.iter_modules(conformance.__path__)]
-    modules = [
-        importlib.import_module(f"conformance.{name}")
-        for name in sorted(names)
-        if name.startswith("test_")
-    ]
-    tests = [function for module in modules for function in vars(module).values()]
-    return [prop for test in tests for prop in getattr(test, "properties", ())]
-
-
 class Bench:
     """Examines classes of the zoo, all in the same worlds."""
 
@@ -101,7 +88,7 @@ class Bench:
             name: Examiner(self.worlds, Options(EFFORTS[name], WORLD_SIZES), [])
             for name in ("quick", "ci")
         }
-        self.properties = properties()
+        self.properties = everything()
 
     def verdicts(
         self, text: str, clause: str, on: str = "", effort: str = "quick"

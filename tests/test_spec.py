@@ -7,24 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from conformance import (
-    test_balanced,
-    test_batch,
-    test_distributed,
-    test_random,
-    test_sampler,
-    test_sequential,
-    test_subset,
-    test_weighted,
-    test_wrapper,
-)
 from conformance.clauses import CHAPTERS, clauses, spec_folder
 from conformance.laws import load_laws
-
-TESTS = (
-    test_sampler, test_sequential, test_random, test_subset, test_weighted, test_batch,
-    test_distributed, test_balanced, test_wrapper,
-)  # fmt: skip
+from conformance.properties import everything
 
 
 @pytest.mark.parametrize("path", sorted(spec_folder().glob("*.md")), ids=lambda path: path.stem)
@@ -44,12 +29,7 @@ def test_every_clause_has_a_law() -> None:
 
 def test_every_clause_has_a_property() -> None:
     """Each clause is examined for each of its roles."""
-    properties = [
-        prop
-        for module in TESTS
-        for function in vars(module).values()
-        for prop in getattr(function, "properties", [])
-    ]
+    properties = everything()
 
     assert {p.clause.id for p in properties} == set(clauses())
     assert {(p.clause.id, p.role) for p in properties} == {
@@ -58,9 +38,10 @@ def test_every_clause_has_a_property() -> None:
 
 
 def test_every_row_is_kept_or_excluded() -> None:
-    """Each law row of the sampler families is in a clause, or in excluded.md with its reason."""
+    """Each law row of samplers and loaders is in a clause, or in excluded.md with its reason."""
     families = {
         "SP": 14, "SQ": 1, "RN": 6, "SB": 1, "WT": 7, "BT": 8, "DS": 14, "CB": 7, "WR": 10,
+        "LS": 10, "LM": 17, "IT": 10, "PT": 6, "LC": 11,
     }  # fmt: skip
     wanted = {f"{name}{number + 1}" for name, count in families.items() for number in range(count)}
     kept = {row for clause in clauses().values() for row in clause.rows}

@@ -9,9 +9,9 @@ from typing import Any
 from conformance import loading as lo
 from conformance import operations as op
 from conformance.case import Case
-from conformance.datasets import Mapped, Order, Stream
+from conformance.datasets import Fault, Mapped, Order, Stream
 from conformance.laws import require
-from conformance.recipes import Role
+from conformance.recipes import Role, Values
 from conformance.trace import Error, Event, Items, RankTrace, Record, Trace
 
 READS = (op.Iterate, op.Take, op.Drain)
@@ -33,8 +33,11 @@ def ahead(case: Case) -> int:
     return int(arguments(case).get("prefetch_factor", 2)) * workers(case)
 
 
-def indices(case: Case) -> list[int] | None:
-    """The order that the case's sampler gives in its first pass; None if that is not known."""
+def indices(case: Case, epoch: int = 0) -> list[int] | None:
+    """The order that the case's sampler gives in its first pass; None if that is not known.
+
+    epoch: the one that was set before the pass, for an order of "epochs".
+    """
     given = arguments(case)
     sampler, data = given.get("sampler"), given["dataset"]
     if sampler is None:
@@ -43,16 +46,23 @@ def indices(case: Case) -> list[int] | None:
     if isinstance(sampler, Order) and sampler.how in ("ascending", "descending"):
         up = list(range(sampler.n))
         return up if sampler.how == "ascending" else up[::-1]
-    return None
+    if isinstance(sampler, Order) and sampler.how == "epochs":
+        return [(place + epoch) % sampler.n for place in range(sampler.n)]
+    return [int(i) for i in sampler.items] if isinstance(sampler, Values) else None
 
 
-def expected(case: Case) -> list[Any] | None:
+def expected(case: Case, epoch: int = 0) -> list[Any] | None:
     """The batches of the first pass over a map-style dataset, or items if batching is off."""
     given = arguments(case)
     batches = given.get("batch_sampler")
     if isinstance(batches, Order) and batches.how == "batches":
         return [_numbered(place) for place in range(batches.n)]
-    order, size = indices(case), given.get("batch_size", 1)
+    if isinstance(batches, Values):
+        return [[*batch] for batch in batches.items if isinstance(batch, tuple)]
+    if isinstance(batches, Role):
+        inner = {"dataset": given["dataset"], **dict(batches.arguments)}
+        return expected(Case(case.role, inner, ()), epoch)
+    order, size = indices(case, epoch), given.get("batch_size", 1)
     if order is None or size is None:
         return order
     cut = [order[start : start + size] for start in range(0, len(order), size)]
@@ -119,13 +129,15 @@ def kinds(found: Iterable[Record], *names: str) -> list[Record]:
 class Run:
     """One pass in the plan: its items, the error that ended each `next` that failed, its place.
 
-    event: the last event of it. finished: its end was reached without an error.
+    event: the last event of it. finished: its end was reached without an error. begun: the number
+    of the event that began it.
     """
 
     event: int
     items: list[Any] = field(default_factory=list)
     errors: list[Error] = field(default_factory=list)
     finished: bool = False
+    begun: int = 0
 
 
 def runs(rank: RankTrace) -> list[Run]:
@@ -137,7 +149,7 @@ def runs(rank: RankTrace) -> list[Run]:
         if isinstance(did, (op.Iterate, op.Open)):
             if isinstance(did, op.Open):
                 named[did.name] = len(found)
-            found.append(_more(Run(number), number, event))
+            found.append(_more(Run(number, begun=number), number, event))
         elif isinstance(did, (op.Take, op.Drain, lo.Interrupt)) and did.name in named:
             place = named[did.name]
             found[place] = _more(found[place], number, event)
@@ -147,7 +159,8 @@ def runs(rank: RankTrace) -> list[Run]:
 def _more(run: Run, number: int, event: Event) -> Run:
     errors = [*run.errors, *([event.error] if event.error else [])]
     ends = isinstance(event.operation, (op.Iterate, op.Drain)) and event.error is None
-    return Run(number, [*run.items, *got(event)], errors, ends or run.finished)
+    items = [*run.items, *got(event)]
+    return Run(number, items, errors, ends or run.finished, run.begun)
 
 
 def rows(rank: RankTrace, *made: Run) -> tuple[tuple[int, int], ...]:
@@ -162,8 +175,12 @@ def tells(error: Error, *words: str) -> bool:
 
 def about(case: Case) -> str:
     """What in the case goes wrong, for telling one violation of a clause from another."""
-    faults = [f for value in _values(case) for f in getattr(value, "faults", ())]
-    return ", ".join(f"{fault.what} in {fault.where}" for fault in faults)
+    return ", ".join(f"{fault.what} in {fault.where}" for fault in faults(case))
+
+
+def faults(case: Case) -> list[Fault]:
+    """All that is planned to go wrong."""
+    return [fault for value in _values(case) for fault in getattr(value, "faults", ())]
 
 
 def _values(case: Case) -> Iterator[Any]:

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conformance import operations as op
-from conformance.datasets import Mapped, Order, Stream
+from conformance.classes import length
 from conformance.laws import require
-from conformance.recipes import Data, Probe, Raw, Role, Sparse, Values
+from conformance.recipes import Raw
 from conformance.trace import Error, Event, Items, RankTrace, Trace
 
 
@@ -162,20 +162,7 @@ def rounds(trace: Trace) -> list[list[Pass]]:
 
 def size(trace: Trace) -> int:
     """n: the length of the dataset or sequence that the case is about, 0 if it has none."""
-    return _length(dict(trace.case.arguments))
-
-
-def _length(arguments: dict[str, Any]) -> int:
-    for value in arguments.values():
-        if isinstance(value, (Data, Sparse, Mapped, Stream, Order)):
-            return value.n
-        if isinstance(value, Values):
-            return len(value.items)
-        if isinstance(value, Probe):
-            return value.count
-        if isinstance(value, Role):
-            return _length(dict(value.arguments))
-    return 0
+    return length(trace.case)
 
 
 def global_order(made: list[Pass], divides: str | None = "interleaved") -> NDArray[np.int64]:

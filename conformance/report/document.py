@@ -14,8 +14,10 @@ if TYPE_CHECKING:
     from conformance.drawing import Found
 
 
-def document(candidate: Description, clause: Clause, role: str, found: Found) -> str:
-    """The text that a person gets for a violation."""
+def document(
+    candidate: Description, clause: Clause, role: str, found: Found, script: str = ""
+) -> str:
+    """The text that a person gets for a violation; `script` is where its reproduction stands."""
     case, violation = found.case, found.violation
     where = (
         f"world size {case.world_size}, ranks simulated one after another"
@@ -32,6 +34,7 @@ def document(candidate: Description, clause: Clause, role: str, found: Found) ->
         grid(found.trace, violation),
         f"  why    {textwrap.shorten(clause.why, 400)}" if clause.why else "",
         f"  again  {command(candidate, clause, role, found)}",
+        f"  script {script}" if script else "",
     ]
     return "\n".join(part for part in parts if part)
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
+from conformance.classes import SHOWN
 from conformance.verdict import (
     DECLARED,
     HOLDS,
@@ -69,10 +70,8 @@ def _roles(names: Iterable[str]) -> str:
 def _counts(group: list[Verdict]) -> str:
     exercises = [verdict.exercise for verdict in group]
     total = sum(e.exercised for e in exercises)
-    fewer, empty, alone = (
-        sum(getattr(e, name) for e in exercises) for name in ("fewer_than_ranks", "empty", "alone")
-    )
-    return f"{total:>6} cases (n < W {fewer}, n = 0 {empty}, W = 1 {alone})"
+    told = (f"{name} {sum(e.classes.get(name, 0) for e in exercises)}" for name in SHOWN)
+    return f"{total:>6} cases ({', '.join(told)})"
 
 
 def _write_documents(terminal: Any, verdicts: list[Verdict]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from hypothesis import strategies as st
@@ -20,7 +20,9 @@ PARCELS: dict[str, Any] = {"collate_fn": Collate("list")}
 """Parcels are kept as they are, so that they can report their arrival."""
 
 
-def loader(dataset: Any, plan: list[Operation], world: str = "simulated", **options: Any) -> Case:
+def loader(
+    dataset: Any, plan: Sequence[Operation], world: str = "simulated", **options: Any
+) -> Case:
     """A case of a loader over `dataset`."""
     return Case(ROLE, {"dataset": dataset, **options}, plan, world=world)
 
@@ -71,3 +73,8 @@ def schedules(draw: st.DrawFn, workers: int, batches: int, ahead: int) -> tuple[
 def takes(setting: Setting, **options: Any) -> bool:
     """Whether the candidate's constructor takes all these options."""
     return all(setting.accepts(name, ROLE) for name in options)
+
+
+def counted(workers: int) -> dict[str, Any]:
+    """The option for so many workers; none at all for none."""
+    return {"num_workers": workers} if workers else {}

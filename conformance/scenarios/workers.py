@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from conformance.case import Case
 from conformance.datasets import Mapped, Order
-from conformance.loading import Free, Journal, Schedule, Settle, Shut
-from conformance.operations import Drain, Iterate, Len, Open, Take
+from conformance.loading import Describe, Free, Journal, Schedule, Settle, Shut
+from conformance.operations import Drain, Iterate, Len, Open, Operation, Rebuild, Reseed, Take
+from conformance.recipes import Generator
 from conformance.scenarios import Scenario, Setting
 from conformance.scenarios.loading import (
     ROLE,
@@ -23,7 +24,7 @@ from conformance.scenarios.loading import (
     takes,
 )  # fmt: skip
 
-TOGETHER = 70
+TOGETHER = 140
 """Schedules in one case: persistent workers are started once for all of them."""
 
 
@@ -37,7 +38,7 @@ def _exhaustive(setting: Setting) -> Iterator[Case]:
 
 
 def _fresh(setting: Setting) -> Iterator[Case]:
-    """A few orders with fresh workers, other batch sizes, other ways to be given the order."""
+    """A few orders with fresh workers, and other ways to be given the order of the batches."""
     for turns in ((0, 0, 1, 1), (1, 1, 0, 0), (1, 0, 0, 1)):
         arguments = parcels(8, 2, num_workers=2)
         yield Case(ROLE, arguments, [Schedule(turns), Iterate(), Journal()])
@@ -48,12 +49,35 @@ def _fresh(setting: Setting) -> Iterator[Case]:
     )  # fmt: skip
     for options in ways:
         n = 5 if "batch_sampler" not in options else 8
-        for workers in (1, 2, 3):
-            yield loader(Mapped(n), [Len(), Iterate()], num_workers=workers, **options)
-    if setting.effort.name != "quick":
-        for start in ("spawn", "forkserver"):
-            yield loader(Mapped(6), [Iterate()], num_workers=2, multiprocessing_context=start)
+        plan = _with_other_workers([Len(), Iterate()])
+        yield loader(Mapped(n), plan, num_workers=3, **options)
+    for n in (0, 1):
+        yield loader(Mapped(n), _with_other_workers([Iterate()]), num_workers=2)
     yield loader(Mapped(6), [Iterate()], num_workers=2, pin_memory=True)
+
+
+def _with_other_workers(steps: list[Operation]) -> list[Operation]:
+    """The same steps with the workers of the case, with none, and with one that works ahead."""
+    one = (("num_workers", 1), ("prefetch_factor", 3))
+    return [*steps, Rebuild((("num_workers", 0),)), *steps, Rebuild(one), *steps]
+
+
+def _alike(setting: Setting) -> Iterator[Case]:
+    """What only a comparison tells: shuffled orders, seeded alike, and collated batches."""
+    for options in ({}, {"batch_size": None}, {"generator": Generator(4)}):
+        plan = _with_other_workers([Reseed(7), Iterate()])
+        yield loader(Mapped(9), plan, num_workers=2, shuffle=True, **options)
+    for gives in ("nested", "array", "named", "text"):
+        plan = _with_other_workers([Iterate(), Describe()])
+        yield loader(Mapped(3, gives=gives), plan, num_workers=2, batch_size=2)
+
+
+def _started(setting: Setting) -> Iterator[Case]:
+    """Other ways to start a process; each worker imports torch anew."""
+    if setting.effort.name != "quick":
+        for workers, start in ((1, "spawn"), (2, "forkserver")):
+            options: dict[str, Any] = {"num_workers": workers, "multiprocessing_context": start}
+            yield loader(Mapped(6), [Iterate()], "alone", **options)
 
 
 @st.composite
@@ -75,28 +99,36 @@ def _drawn(draw: st.DrawFn, setting: Setting) -> Case:
 
 
 def _unordered(setting: Setting) -> Iterator[Case]:
-    """The same orders where the loader may deliver as batches come."""
+    """Orders of completion where the loader may deliver batches as they come."""
     if not takes(setting, in_order=1):
         return
-    for turns in set(itertools.permutations((0, 0, 1, 1))):
+    for turns in sorted(set(itertools.permutations((0, 0, 1, 1)))):
         options = {"num_workers": 2, "prefetch_factor": 2, "in_order": False}
         yield Case(ROLE, parcels(4, **options), [Schedule(turns), Iterate(), Journal()])
+    passes = [
+        step for turns in ((2, 1, 0, 2, 1, 0), (0, 0, 1, 1, 2, 2), (2, 2, 0, 1, 1, 0))
+        for step in (Schedule(turns), Iterate())
+    ]  # fmt: skip
+    options = {"num_workers": 3, "in_order": False, "persistent_workers": True}
+    yield Case(ROLE, parcels(13, 2, **options), [*passes, Journal()])
 
 
 def _ahead(setting: Setting) -> Iterator[Case]:
     """Workers that run free, and workers that wait at the shut gate, while the caller takes."""
     steps = [Open("a"), Settle(), Take("a"), Settle(), Take("a", 2), Settle(), Drain("a")]
-    for workers, factor in ((1, 1), (1, 3), (2, 1), (2, 2), (3, 1)):
-        for size in (1, 2):
-            yield loader(
-                Mapped(24, gated=1), [*steps, Journal()], batch_size=size, sampler=Order(24),
-                num_workers=workers, prefetch_factor=factor,
-            )  # fmt: skip
-    plan = [Shut(), Open("a"), Settle(), Free(), Drain("a"), Journal()]
-    yield loader(Mapped(12, gated=1), plan, sampler=Order(12), num_workers=2)
+    for workers, factor, size in ((1, 1, 1), (1, 3, 2), (2, 1, 1), (2, 2, 2), (3, 1, 1)):
+        yield loader(
+            Mapped(24, gated=1), [*steps, Journal()], batch_size=size, sampler=Order(24),
+            num_workers=workers, prefetch_factor=factor,
+        )  # fmt: skip
+    plan = [Shut(), Open("a"), Settle(), Free(), Drain("a"), Iterate(), Journal()]
+    options: dict[str, Any] = {"num_workers": 2, "persistent_workers": True}
+    yield loader(Mapped(12, gated=1), plan, sampler=Order(12), **options)
 
 
 EXHAUSTIVE = Scenario("completion-orders", _exhaustive)
 ORDERS = Scenario("orders", _fresh, lambda s: _drawn(s), share=0.4)
+ALIKE = Scenario("alike", _alike)
+STARTED = Scenario("started", _started)
 UNORDERED = Scenario("unordered", _unordered)
 AHEAD = Scenario("ahead", _ahead)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import gc
 import multiprocessing
@@ -40,9 +41,20 @@ def strike(rank: LoaderRank, operation: lo.Strike) -> Found:
     pid = rank.gate.strike(operation.worker, operation.how)
     with contextlib.suppress(psutil.Error):
         struck, end = psutil.Process(pid), time.monotonic() + 2.0
-        while struck.status() not in ENDED and time.monotonic() < end:
+        while not _took_effect(struck) and time.monotonic() < end:
             time.sleep(0.002)
+    time.sleep(0.01)  # the handler of SIGCHLD that a loader may have runs now, and not later
     return pid, None
+
+
+def _took_effect(struck: psutil.Process) -> bool:
+    """Whether it has stopped or ended: the kernel tells its parent after its last thread's end."""
+    if struck.status() != psutil.STATUS_ZOMBIE:
+        return struck.status() in ENDED
+    with contextlib.suppress(ChildProcessError):
+        how = os.WEXITED | os.WNOWAIT | os.WNOHANG
+        return os.waitid(os.P_PID, struck.pid, how) is not None
+    return True
 
 
 def ponder(rank: LoaderRank, operation: lo.Ponder) -> Found:
@@ -55,7 +67,8 @@ def ponder(rank: LoaderRank, operation: lo.Ponder) -> Found:
 
 def interrupt(rank: LoaderRank, operation: lo.Interrupt) -> Found:
     """The signal is sent once all have come to rest, the workers at the shut gate."""
-    sender = threading.Thread(target=_signal_all, args=(rank,), name=WATCH, daemon=True)
+    what = rank, operation.everybody
+    sender = threading.Thread(target=_press_ctrl_c, args=what, name=WATCH, daemon=True)
     sender.start()
     try:
         return rank.read(rank.iterators[operation.name], 1)
@@ -63,19 +76,34 @@ def interrupt(rank: LoaderRank, operation: lo.Interrupt) -> Found:
         sender.join(5.0)
 
 
-def _signal_all(rank: LoaderRank) -> None:
+def _press_ctrl_c(rank: LoaderRank, everybody: bool) -> None:
     rank.gate.settle()
-    os.killpg(os.getpgrp(), signal.SIGINT)
+    if everybody:
+        os.killpg(os.getpgrp(), signal.SIGINT)
+    else:
+        os.kill(os.getpid(), signal.SIGINT)
 
 
-def fork(rank: LoaderRank, _: lo.Fork) -> Found:
+def fork(rank: LoaderRank, operation: lo.Fork) -> Found:
     """A child that inherits everything, drops it and ends."""
     pid = os.fork()
     if pid == 0:
-        signal.alarm(FORK_S)
-        rank.forget()
-        os._exit(0)
+        _drop_and_end(rank, operation.how)
     return _wait(pid, FORK_S + 1.0), None
+
+
+def _drop_and_end(rank: LoaderRank, how: str) -> None:
+    """What the child does. Its end is its own: none of the suite's code may run after this."""
+    signal.alarm(FORK_S)
+    code = 1
+    try:
+        rank.forget()
+        if how == "exit":
+            atexit._run_exitfuncs()
+            sys.stdout.flush()
+        code = 0
+    finally:
+        os._exit(code)
 
 
 def _wait(pid: int, bound_s: float) -> str:
@@ -100,7 +128,7 @@ def orphan(rank: LoaderRank, _: lo.Orphan) -> Found:
     if pid == 0:
         _stand_and_wait(rank)
     end = time.monotonic() + 8.0
-    while time.monotonic() < end and not rank.reported("dies"):
+    while not (ready := rank.reported("dies")) and time.monotonic() < end:
         time.sleep(0.01)
     family = psutil.Process(pid).children(recursive=True)
     os.kill(pid, signal.SIGKILL)
@@ -109,7 +137,8 @@ def orphan(rank: LoaderRank, _: lo.Orphan) -> Found:
     _, alive = psutil.wait_procs(family, timeout=ORPHAN_S)
     left = [child for child in alive if child.is_running() and child.status() not in ENDED]
     seconds = round(time.monotonic() - began, 2)
-    return {"workers": len(family), "alive": len(left), "seconds": seconds}, None
+    found = {"workers": len(family), "alive": len(left), "seconds": seconds}
+    return (found if ready else None), None
 
 
 def _stand_and_wait(rank: LoaderRank) -> None:
@@ -117,7 +146,8 @@ def _stand_and_wait(rank: LoaderRank) -> None:
     rank.gate.owner = os.getpid()
     with contextlib.suppress(BaseException):
         rank.build(None)
-        rank.read(iter(rank.sampler), 1)
+        rank.iterators["orphan"] = iter(rank.sampler)
+        rank.read(rank.iterators["orphan"], 1)
         rank.gate.settle()
         rank.gate.report("dies")
         threading.Event().wait(30.0)

@@ -11,6 +11,7 @@ import contextlib
 import os
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -39,27 +40,43 @@ def standing(pids: frozenset[int] = frozenset()) -> Standing:
     )
 
 
-def leftovers(before: Standing, pids: frozenset[int], bound_s: float) -> dict[str, Any]:
+CLOSED_S = 2.0
+"""How long descriptors may take to be closed, once children and threads are gone."""
+
+
+def leftovers(
+    before: Standing, pids: frozenset[int], bound_s: float, least: int | None = None
+) -> dict[str, Any]:
     """What stands now and did not before; waits up to `bound_s` for it to go.
 
     children, threads, descriptors, segments: counts. what: a few of them by name. seconds: how
-    long children and threads took to go.
+    long children and threads took to go. least: how many descriptors are no reason to wait.
     """
     began = time.monotonic()
-    while True:
-        now = standing(pids)
-        left = now.children - before.children, now.threads - before.threads
-        if not any(left) or time.monotonic() - began > bound_s:
-            break
-        time.sleep(0.02)
-    opened = now.descriptors - before.descriptors
-    segments = now.segments - before.segments
+    now = _once(lambda now: not _alive(now, before), pids, bound_s)
+    seconds = round(time.monotonic() - began, 2)
+    if not _alive(now, before) and least is not None:
+        now = _once(lambda now: len(now.descriptors - before.descriptors) <= least, pids, CLOSED_S)
+    opened, segments = now.descriptors - before.descriptors, now.segments - before.segments
+    left = now.children - before.children, now.threads - before.threads
     return {
         "children": len(left[0]), "threads": len(left[1]),
         "descriptors": len(opened), "segments": len(segments),
         "what": [*map(_command, left[0]), *(text for _, text in sorted(opened)), *segments][:8],
-        "seconds": round(time.monotonic() - began, 2),
+        "seconds": seconds,
     }  # fmt: skip
+
+
+def _alive(now: Standing, before: Standing) -> bool:
+    return bool(now.children - before.children or now.threads - before.threads)
+
+
+def _once(holds: Callable[[Standing], bool], pids: frozenset[int], bound_s: float) -> Standing:
+    """What stands as soon as `holds` says so, or when the time is up."""
+    end = time.monotonic() + bound_s
+    while not holds(now := standing(pids)) and time.monotonic() < end:
+        time.sleep(0.02)
+    return now
 
 
 def descendants(before: frozenset[int]) -> list[psutil.Process]:
@@ -73,8 +90,14 @@ def _children() -> frozenset[int]:
 
 
 def _serves(child: psutil.Process) -> bool:
+    """Whether it is a servant: a child of this process itself, and no fork of it.
+
+    What is forked has the command line of who forked it, be that this process or a fork server.
+    """
     try:
-        return any(name in " ".join(child.cmdline()) for name in SERVANTS)
+        line = child.cmdline()
+        named = any(name in " ".join(line) for name in SERVANTS)
+        return named and child.ppid() == os.getpid() and line != psutil.Process().cmdline()
     except psutil.Error:
         return False
 
@@ -103,9 +126,13 @@ def _descriptors() -> frozenset[tuple[int, str]]:
 
 
 def _segments(pids: frozenset[int]) -> frozenset[str]:
-    """Segments in shared memory that these processes made: torch puts the number in the name."""
+    """Segments in shared memory that this process maps, by address, and those that these processes
+    made by name: torch puts the number of the process in it."""
     names = (path.name for path in SHARED.glob("torch_*"))
-    return frozenset(name for name in names if name.split("_")[1] in map(str, pids))
+    made = {name for name in names if name.split("_")[1] in map(str, pids)}
+    lines = Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace").splitlines()
+    mapped = {line.split("-")[0] for line in lines if "/memfd:" in line or f"{SHARED}/" in line}
+    return frozenset(made | mapped)
 
 
 WATCH = "conformance-watch"

@@ -29,15 +29,19 @@ from conformance.datasets import Collate, Init, Mapped, Order, Stream
 from conformance.trace import Error, Event, RankTrace
 from conformance.worlds import workload
 from conformance.worlds.blows import BLOWS
+from conformance.worlds.device import DEVICE, make_room
 from conformance.worlds.gate import Gate
 from conformance.worlds.leftovers import WATCH, descendants, leftovers, standing
-from conformance.worlds.observe import Recorder
+from conformance.worlds.observe import Recorder, error_of
 from conformance.worlds.rank import Rank
 from conformance.worlds.realise import Realiser
 from conformance.worlds.samples import describe
 
 HANG_S = 11.0
 """When an operation counts as hung: past every bound of the spec."""
+
+PATIENT_S: dict[type[op.Operation], float] = {lo.Drop: 13.0, lo.Orphan: 22.0}
+"""Later for these: what a late drop leaves behind is of interest too; orphans are watched."""
 
 GONE_S = 7.0
 """How long children and threads may take to go: past the bound of lifecycle.shutdown."""
@@ -76,7 +80,7 @@ class LoaderRealiser(Realiser):
         return made if recipe.how != "lambda" else lambda samples: made(samples)
 
     def _init(self, recipe: Init) -> Any:
-        made = workload.Initialising(recipe, self.gate)
+        made = workload.Initialising(recipe, self.gate, self.info)
         return made if recipe.how != "lambda" else lambda worker: made(worker)
 
 
@@ -94,6 +98,7 @@ class LoaderRank(Rank):
         self.delivered: list[Any] = []
         self.events: list[Event] = []
         self.before = standing()
+        self.least: int | None = None
         self.watched: tuple[op.Operation | None, float] | None = None
 
     def run(self) -> RankTrace:
@@ -118,6 +123,11 @@ class LoaderRank(Rank):
         return any(record.kind == kind for record in self.gate.everything())
 
     def _clean(self) -> None:
+        if self.give_up:
+            _KEPT.append(self)
+            shutil.rmtree(self.folder, ignore_errors=True)
+            return
+        gc.enable()
         self.gate.free()
         self.forget()
         for child in descendants(self.before.children):
@@ -131,28 +141,35 @@ class LoaderRank(Rank):
 
     def _event(self, operation: op.Operation | None) -> Event:
         self.watched = operation, time.monotonic()
-        began = time.monotonic()
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            event = super()._event(operation)
+        began, event = time.monotonic(), Event(operation)
+        try:
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                event = super()._event(operation)
+            told = tuple(f"{w.category.__name__}: {w.message}"[:500] for w in caught)
+            event = replace(event, warnings=told)
+        except BaseException as ambush:  # of a handler of signals, at a moment of ours
+            event = replace(event, error=event.error or error_of(ambush))
         self.watched = None
-        told = tuple(f"{w.category.__name__}: {w.message}"[:500] for w in caught)
-        event = replace(event, seconds=round(time.monotonic() - began, 3), warnings=told)
-        self.events.append(event)
-        return event
+        self.events.append(replace(event, seconds=round(time.monotonic() - began, 3)))
+        return self.events[-1]
 
     def _watch(self, stop: threading.Event, main: int) -> None:
         """Give up, with all that was seen, when an operation takes too long."""
         while not stop.wait(0.1):
             watched = self.watched
-            if watched is None or time.monotonic() - watched[1] < HANG_S:
+            if watched is None:
+                continue
+            bound_s = PATIENT_S.get(type(watched[0]), HANG_S)  # type: ignore[arg-type]
+            if time.monotonic() - watched[1] < bound_s:
                 continue
             frame = sys._current_frames().get(main)
             stack = traceback.extract_stack(frame)[-4:] if frame else []
             where = ", ".join(f"{f.filename.rpartition('/')[2]}:{f.lineno} {f.name}" for f in stack)
-            told = f"did not return within {HANG_S:.0f} s; it waits in {where}"
+            told = f"did not return within {bound_s:.0f} s; it waits in {where}"
             seconds = time.monotonic() - watched[1]
             hung = Event(watched[0], None, Error(("Hang",), told, where), seconds)
+            shutil.rmtree(self.folder, ignore_errors=True)
             assert self.give_up is not None
             self.give_up(RankTrace(self.rank, (*self.events, hung)))
             return
@@ -162,6 +179,7 @@ class LoaderRank(Rank):
     def build(self, operation: op.Rebuild | None) -> tuple[Any, Any]:
         case, self.iterators, self.delivered = self.case, {}, []
         arguments = dict(case.arguments) | dict(operation.overrides if operation else ())
+        make_room(arguments)
         self.made: Any = LoaderRealiser(self.roles, case, self.rank, self.gate)
         self.sampler = self.made.role("DataLoader", arguments)
         return None, None
@@ -193,20 +211,21 @@ class LoaderRank(Rank):
 
     def read(self, iterator: Iterator[Any], count: int) -> tuple[Any, Any]:
         """Items one by one: each is reported at the moment when the caller has it."""
-        recorder, error = Recorder(), None
-        for _ in range(count):
-            self.gate.report("want", len(self.delivered))
-            try:
-                item = next(iterator)
-            except StopIteration:
-                break
-            except BaseException as caught:
-                error = caught
-                break
-            self.gate.report("deliver", len(self.delivered))
-            self.delivered.append(item)
-            recorder.add([item])
-        return recorder.items(), error
+        recorder, errors, before = Recorder(), list[BaseException](), len(self.delivered)
+        try:
+            for _ in range(count):
+                self.gate.want(len(self.delivered))
+                self.delivered.append(next(iterator))
+                self.gate.report("deliver", len(self.delivered) - 1)
+                recorder.add(self.delivered[-1:])
+        except StopIteration:
+            pass
+        except BaseException as caught:  # of next(), or of a handler of signals, at any moment
+            errors.append(caught)
+        recorder.add(self.delivered[before + recorder.count :])
+        # No variable holds the error, whose traceback holds this frame and the iterator: they would
+        # be garbage for the collector, and so outlive the iterator's last reference.
+        return recorder.items(), errors.pop() if errors else None
 
     # Operations of loaders.
 
@@ -216,6 +235,10 @@ class LoaderRank(Rank):
 
     def _shut(self, _: lo.Shut) -> tuple[Any, Any]:
         self.gate.shut()
+        return None, None
+
+    def _hold(self, _: lo.Hold) -> tuple[Any, Any]:
+        self.gate.hold()
         return None, None
 
     def _free(self, _: lo.Free) -> tuple[Any, Any]:
@@ -242,6 +265,11 @@ class LoaderRank(Rank):
         return None, None
 
     def _drop(self, operation: lo.Drop) -> tuple[Any, Any]:
+        if not operation.collected:
+            gc.disable()
+            cycle = [self.iterators.pop(operation.name)]
+            cycle.append(cycle)
+            return None, None
         if operation.name:
             del self.iterators[operation.name]
         else:
@@ -253,12 +281,19 @@ class LoaderRank(Rank):
         self.delivered = []  # a tensor in shared memory holds a descriptor
         gc.collect()
         pids = frozenset(record.pid for record in self.gate.everything())
-        return leftovers(self.before, pids, GONE_S), None
+        waited = self.events[-1].seconds if isinstance(self.events[-1].operation, lo.Drop) else 0.0
+        found = leftovers(self.before, pids, max(1.0, GONE_S - waited), self.least)
+        self.least = found["descriptors"]
+        return found, None
 
     DO: ClassVar[dict[Any, Any]] = {
         **Rank.DO, type(None): build, op.Rebuild: build, op.SetEpoch: _set_epoch,
         op.Open: _open, op.Iterate: _iterate, op.Take: _take, op.Drain: Rank._drain,
-        lo.Schedule: _schedule, lo.Shut: _shut, lo.Free: _free, lo.Settle: _settle,
+        lo.Schedule: _schedule, lo.Shut: _shut, lo.Free: _free, lo.Hold: _hold, lo.Settle: _settle,
         lo.Journal: _journal, lo.Reread: _reread, lo.Describe: _describe, lo.Tell: _tell,
-        lo.Drop: _drop, lo.Leftovers: _leftovers, **BLOWS,
+        lo.Drop: _drop, lo.Leftovers: _leftovers, **BLOWS, **DEVICE,
     }  # fmt: skip
+
+
+_KEPT: list[LoaderRank] = []
+"""The rank of a process that serves one case: to tidy up after it takes time, and it is killed."""

@@ -14,6 +14,12 @@ class Planned(Exception):
     """An ordinary exception with one argument."""
 
 
+class Coded(Exception):
+    """It was given an attribute, `code`, after it was made."""
+
+    code = 0
+
+
 class TwoArguments(Exception):
     """Its constructor takes two arguments and shows another text."""
 
@@ -62,25 +68,61 @@ def _local(text: str) -> BaseException:
     return Local(text)
 
 
+class _Group(Exception):
+    """What ExceptionGroup is, as far as it matters here, for Python 3.10."""
+
+    message = property(lambda self: self.args[0])
+
+    def __init__(self, text: str, members: list[Exception]) -> None:
+        super().__init__(text, members)
+
+    def __str__(self) -> str:
+        return f"{self.args[0]} ({len(self.args[1])} sub-exceptions)"
+
+
+_Group.__name__ = "ExceptionGroup"
+
+
 def _group(text: str) -> BaseException:
-    kind: Any = getattr(builtins, "ExceptionGroup", None)  # Python 3.11
-    return kind(text, [ValueError("a"), KeyError("b")]) if kind else Planned(text)
+    kind: Any = getattr(builtins, "ExceptionGroup", _Group)
+    found: BaseException = kind(text, [ValueError("a"), KeyError("b")])
+    return found
 
 
 def _errno(text: str) -> BaseException:
     return OSError(28, text, "a file")
 
 
+def _coded(text: str) -> BaseException:
+    error = Coded(text)
+    error.code = 7
+    return error
+
+
 EXCEPTIONS: dict[str, Callable[[str], BaseException]] = {
     "Planned": Planned, "ValueError": ValueError, "KeyError": KeyError, "OSError": _errno,
-    "IndexError": IndexError, "StopIteration": StopIteration,
+    "UnicodeDecodeError": lambda text: UnicodeDecodeError("ascii", b"\xe9", 0, 1, text),
+    "Coded": _coded, "IndexError": IndexError, "StopIteration": StopIteration,
     "KeyboardInterrupt": KeyboardInterrupt, "SystemExit": SystemExit,
     "TwoArguments": lambda text: TwoArguments(text, 7),
     "KeywordOnly": lambda text: KeywordOnly(text=text), "WithMessage": WithMessage,
     "ExceptionGroup": _group, "Local": _local, "Unpicklable": Unpicklable, "Explosive": Explosive,
 }  # fmt: skip
 
-GIVES = ("unpicklable", "hang")
+class Unpinnable:
+    """Something that is to be pinned, and cannot be."""
+
+    def __init__(self, index: int) -> None:
+        self.index = index
+
+    def __index__(self) -> int:
+        return self.index
+
+    def pin_memory(self, device: Any = None) -> Unpinnable:
+        raise Planned(f"planned {self.index}")
+
+
+GIVES = ("unpicklable", "unpinnable", "hang")
 
 
 def happen(what: str, at: int) -> Any:
@@ -97,4 +139,4 @@ def happen(what: str, at: int) -> Any:
         threading.Event().wait()  # a signal may take a moment
     if what == "hang":
         threading.Event().wait()
-    return lambda: at
+    return Unpinnable(at) if what == "unpinnable" else lambda: at

@@ -114,13 +114,61 @@ def read(iterator: Iterator[Any], limit: int, keep: list[Any] | None = None) -> 
     return recorder.items(), error
 
 
-def error_of(error: BaseException) -> Error:
+TEXT_MAX = 8000
+"""How much of an exception's text is kept."""
+
+BEHIND_MAX = 3
+"""How many exceptions are followed, one behind the other."""
+
+
+def error_of(error: BaseException, depth: int = 0) -> Error:
     """An exception as data; `where` is the innermost line of its traceback."""
     kinds = tuple(kind.__name__ for kind in type(error).__mro__ if kind is not object)
     frames = traceback.extract_tb(error.__traceback__)
     where = f"{frames[-1].filename}:{frames[-1].lineno}" if frames else ""
     try:
-        message = str(error)[:2000]
+        message = _clipped(str(error))
     except BaseException:
         message = "<message could not be read>"
-    return Error(kinds, message, where)
+    behind = _behind(error) if depth < BEHIND_MAX else []
+    followed = tuple(error_of(other, depth + 1) for other in behind)
+    return Error(kinds, message, where, _held(error), followed, _notes(error))
+
+
+def _clipped(text: str) -> str:
+    """Both ends of a text: a worker's traceback has what matters at its end."""
+    half = TEXT_MAX // 2
+    return text if len(text) <= TEXT_MAX else f"{text[:half]} ... {text[-half:]}"
+
+
+def _behind(error: BaseException) -> list[BaseException]:
+    lists = [value for value in error.args if isinstance(value, (list, tuple))]  # of a group
+    members = [member for held in lists for member in held[:4]]
+    found = [error.__cause__, error.__context__, *members, *vars(error).values(), *error.args]
+    kept = {id(other): other for other in found if isinstance(other, BaseException)}
+    kept.pop(id(error), None)
+    return list(kept.values())[:4]
+
+
+def _notes(error: BaseException) -> tuple[str, ...]:
+    notes = vars(error).get("__notes__", ())
+    return tuple(_clipped(note) for note in notes if isinstance(note, str))
+
+
+def _held(error: BaseException) -> tuple[str, ...]:
+    """What an exception holds: its arguments, and its attributes by name."""
+    try:
+        known = ("errno", "filename", "code", "reason")
+        named = {name: getattr(error, name, None) for name in known}
+        named |= {name: value for name, value in vars(error).items() if name != "__notes__"}
+        found = [("arguments", error.args), *sorted(named.items())]
+        return tuple(f"{name} {_plain(value)}" for name, value in found if value is not None)
+    except BaseException:
+        return ()
+
+
+def _plain(value: Any) -> str:
+    """A repr that is the same for equal values in any process: without an address."""
+    if isinstance(value, (tuple, list)):
+        return "(" + ", ".join(map(_plain, value)) + ")"
+    return show(value) if isinstance(value, (int, float, str, bytes)) else type(value).__name__

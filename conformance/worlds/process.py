@@ -147,7 +147,8 @@ def _guard(backend: str) -> int:
         ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
         ctypes.CDLL(None).prctl(36, 1)  # PR_SET_CHILD_SUBREAPER: grandchildren stay in the family
         if backend != "nccl":  # a CUDA context maps far more than it uses
-            resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_BYTES_MAX, MEMORY_BYTES_MAX))
+            hard = resource.getrlimit(resource.RLIMIT_DATA)[1]  # see `device.make_room`
+            resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_BYTES_MAX, hard))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_FSIZE, (OUTPUT_BYTES_MAX, OUTPUT_BYTES_MAX))
     with tempfile.TemporaryFile() as file:

@@ -45,7 +45,9 @@ class Rank:
             value, error = self.DO[type(operation)](self, operation)
         except BaseException as caught:  # sys.exit() in a pass is a finding too
             value, error = None, caught
-        return Event(operation, value, error_of(error) if error is not None else None)
+        told = error_of(error) if error is not None else None
+        error = None  # its traceback holds this frame: they would be garbage for the collector
+        return Event(operation, value, told)
 
     def _build(self, operation: op.Rebuild | None) -> tuple[Any, Any]:
         case, self.iterators = self.case, {}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import operator
 import random
 from collections import OrderedDict, namedtuple
 from collections.abc import Callable
@@ -22,6 +24,45 @@ class Foreign:
     """A class that no default collation knows."""
 
 
+class Bag(dict[str, Any]):
+    """A dict with an attribute, that cannot be made from a dict alone."""
+
+    def __init__(self, label: str, **content: Any) -> None:
+        super().__init__(**content)
+        self.label = label
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _bag, (self.label, dict(self))
+
+
+def _bag(label: str, content: dict[str, Any]) -> Bag:
+    return Bag(label, **content)
+
+
+class Row(list[Any]):
+    """A list with an attribute."""
+
+    label = ""
+
+
+def _row(i: int, data: Any) -> Row:
+    row = Row([torch.tensor(i), "text", None, 0.5])
+    row.label = f"row {i}"
+    return row
+
+
+class Pair(tuple[Any, ...]):
+    """A tuple with an attribute."""
+
+    label = ""
+
+
+def _pair(i: int, data: Any) -> Pair:
+    pair = Pair((torch.tensor(i), i))
+    pair.label = f"pair {i}"
+    return pair
+
+
 class Parcel:
     """Stands for an index; reports when it is pickled in a worker and unpickled elsewhere."""
 
@@ -37,7 +78,7 @@ class Parcel:
 
 
 def _arrive(index: int, gate: Gate, worker: int) -> Parcel:
-    gate.arrived(index)
+    gate.arrived(index, worker)
     return Parcel(index, gate, worker)
 
 
@@ -64,6 +105,19 @@ def draw_from(own: Any) -> int:
 def _dice(i: int, data: Any) -> Any:
     draws = int(torch.randint(DRAWS, ())), np.random.randint(DRAWS), random.randrange(DRAWS)
     return (i, data.worker, *draws)
+
+
+def _info(i: int, data: Any) -> Any:
+    info = data.info()
+    if info is None:
+        return (i, -1, 0, 0, 0)
+    apart = (operator.index(info.seed) - info.id) % (1 << 62)
+    return (i, info.id, info.num_workers, apart, int(info.dataset is data))
+
+
+def _device(i: int, data: Any) -> torch.Tensor:
+    cuda: Any = torch.cuda
+    return torch.tensor([i, data.worker, int(cuda.is_initialized())])
 
 
 def _buffer(i: int, data: Any) -> torch.Tensor:
@@ -95,6 +149,15 @@ SAMPLES: dict[str, Callable[[int, Any], Any]] = {
     "mixed": lambda i, _: torch.zeros(i % 2 + 1),
     "foreign": lambda i, _: Foreign(),
     "none": lambda i, _: None,
+    "held": lambda i, _: i,
+    "swept": lambda i, _: i + 0 * gc.collect(),
+    "info": _info,
+    "device": _device,
+    "large": lambda i, _: torch.full((1 << 21,), i),
+    "bag": lambda i, _: Bag(f"bag {i}", x=torch.tensor([i]), y=[b"b", torch.tensor(0.5)]),
+    "row": _row,
+    "pair": _pair,
+    "range": lambda i, _: {"x": torch.tensor(i), "ids": range(i, i + 2)},
 }
 """Ways to make item `i` of a dataset `data`."""
 
@@ -113,6 +176,8 @@ def describe(item: Any) -> str:
         pinned = ", pinned" if item.is_pinned() else ""
         return f"Tensor({kind}, {list(item.shape)}, {item.tolist()}{pinned})"
     name = type(item).__name__
+    if isinstance(item, (dict, list, tuple)) and getattr(item, "__dict__", None):
+        name += f"<{', '.join(f'{key} {value!r}' for key, value in vars(item).items())}>"
     if isinstance(item, dict):
         return name + "{" + ", ".join(f"{key}: {describe(v)}" for key, v in item.items()) + "}"
     if isinstance(item, (list, tuple)):

@@ -28,6 +28,7 @@ class _Source:
     def __init__(self, recipe: Mapped | Stream, gate: Gate, info: Info) -> None:
         self.recipe, self.gate, self.info = recipe, gate, info
         self.n, self.mark, self.buffer = recipe.n, 0, torch.zeros((), dtype=torch.int64)
+        self.held = (lambda: None) if recipe.gives == "held" else None
         if recipe.gives.startswith("own-"):
             self.own = OWN[recipe.gives.removeprefix("own-")](5)
 
@@ -41,6 +42,7 @@ class _Source:
         """Fetch item i: report, wait at the gate, go wrong or make it."""
         worker = self.worker
         self.gate.report("fetch", i, worker)
+        self.gate.heed(worker)
         gated = self.recipe.gated
         if gated and i % gated == gated - 1:
             self.gate.pass_through(worker)
@@ -96,7 +98,9 @@ class _Elements:
     def __next__(self) -> Any:
         if self.ended:
             self.stream.gate.report("ask", 0, self.stream.worker)
-            raise StopIteration
+            if not self.stream.recipe.again:
+                raise StopIteration
+            self.elements, self.ended = iter(self.stream._own()), False
         for element in self.elements:
             return self.stream.item(element)
         self.ended = True
@@ -112,21 +116,15 @@ class _Streaming(_Source):
 
     def __iter__(self) -> Iterator[Any]:
         self.gate.report("iter", 0, self.worker)
+        self.gate.heed(self.worker)
         mishap(self.recipe.faults, "iter", max(0, self.worker))
         return _Elements(self, iter(self._own()))
 
     def _own(self) -> list[int]:
         """The elements that are this worker's to give."""
-        info, elements = self.info(), list(range(self.n))
+        info = self.info()
         worker, workers = (info.id, info.num_workers) if info else (0, 1)
-        if self.recipe.shard == "skewed":
-            cut = max(0, self.n - (workers - 1))
-            return elements[:cut] if worker == 0 else elements[cut:][worker - 1 : worker]
-        if self.recipe.shard == "worker":
-            return elements[worker::workers]
-        if self.recipe.shard == "rank":
-            return elements[self.rank * workers + worker :: self.world_size * workers]
-        return elements
+        return self.recipe.share(worker, workers, self.rank, self.world_size)
 
 
 @functools.cache
@@ -206,15 +204,23 @@ class Collating:
             given = mishap(self.recipe.faults, "collate", number)
             if given is not None:
                 return given
+        return self._made(samples)
+
+    def _made(self, samples: Any) -> Any:
+        if self.recipe.how == "double":
+            return [2 * s for s in samples] if isinstance(samples, list) else 2 * samples
         return sum(samples) if self.recipe.how == "sum" else samples
 
 
 class Initialising:
     """`Init`."""
 
-    def __init__(self, recipe: Init, gate: Gate) -> None:
-        self.recipe, self.gate = recipe, gate
+    def __init__(self, recipe: Init, gate: Gate, info: Info) -> None:
+        self.recipe, self.gate, self.info = recipe, gate, info
 
     def __call__(self, worker: int) -> None:
         self.gate.report("init", worker, worker)
+        self.gate.heed(worker)
         mishap(self.recipe.faults, "init", worker)
+        if self.recipe.how == "mark":
+            self.info().dataset.mark = 1 + worker

@@ -6,6 +6,7 @@ import collections
 import itertools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from multiprocessing.connection import wait
 from typing import Any
 
 from conformance.candidate import LOADERS, CandidateError, Description, Source
@@ -72,7 +73,10 @@ class Worlds:
         ranks = self._place(case).run(source, [case], bound_s)[0]
         if ranks[0].fate == "stuck" and case.role in LOADERS and case.world == "simulated":
             self.losses[source, case.role] += COST_STUCK
-            return self.run(source, case.in_world("alone"))
+            trace = self.run(source, case.in_world("alone"))
+            if _hung(trace):
+                self.lost.setdefault((source, case.role), trace)
+            return trace
         if any(rank.fate == "stuck" for rank in ranks) and not self.losses[source, case.role]:
             # The machine may have stood still; nobody is accused of what does not repeat.
             ranks = self._place(case).run(source, [case], bound_s)[0]
@@ -103,24 +107,44 @@ class Worlds:
                 sent.pool.forget(sent.ticket, self.bound_s)
 
     def _alone(self, source: Source, cases: Iterable[Case]) -> Iterator[tuple[Case, Trace]]:
-        """Each case in a process of its own, which is killed with all its children."""
+        """Each case in a process of its own, which is killed with all its children.
+
+        The traces come in order; the next case begins as soon as any other has ended.
+        """
         window: collections.deque[tuple[Case, Pool, int]] = collections.deque()
+        ended: dict[Pool, Trace] = {}
         cases = iter(cases)
         try:
             while True:
-                for case in itertools.islice(cases, ALONE - len(window)):
+                for case in itertools.islice(cases, ALONE - len(window) + len(ended)):
                     pool = Pool(1, "alone")
                     window.append((case, pool, pool.send(source, [case])))
                 if not window:
                     return
-                case, pool, ticket = window.popleft()
-                ranks = pool.receive(ticket, ALONE_S)[0]
-                if not pool.broken:
-                    pool.kill()
-                yield case, Trace(case, tuple(ranks), dict(self.descriptions[source].policies))
+                self._end_some(
+                    source, [waiting for waiting in window if waiting[1] not in ended], ended
+                )
+                while window and window[0][1] in ended:
+                    case, pool, _ = window.popleft()
+                    yield case, ended.pop(pool)
         finally:
             for _, pool, _ in window:
-                pool.kill()
+                if not pool.broken:
+                    pool.kill()
+
+    def _end_some(
+        self, source: Source, under_way: list[tuple[Case, Pool, int]], ended: dict[Pool, Trace]
+    ) -> None:
+        """Wait for whoever ends first; the bound is that of the oldest."""
+        watched: dict[Any, Pool] = {pool.connections[0]: pool for _, pool, _ in under_way}
+        watched |= {pool.processes[0].sentinel: pool for _, pool, _ in under_way}
+        ready = {watched[end] for end in wait(list(watched), ALONE_S)} or {under_way[0][1]}
+        for case, pool, ticket in under_way:
+            if pool in ready:
+                ranks = pool.receive(ticket, 1.0)[0]
+                if not pool.broken:
+                    pool.kill()
+                ended[pool] = Trace(case, tuple(ranks), dict(self.descriptions[source].policies))
 
     def _sent(self, source: Source, cases: list[Case]) -> _Sent:
         pool = self._place(cases[0]) if cases else self._pool(1, "simulated")
@@ -184,6 +208,12 @@ class Worlds:
                 pool.close()
         self.pools.clear()
         stop_servers()
+
+
+def _hung(trace: Trace) -> bool:
+    """Whether an operation did not return, as a watching thread has told."""
+    errors = (event.error for rank in trace for event in rank.events)
+    return any(error is not None and error.kind == "Hang" for error in errors)
 
 
 def _chunks(cases: Iterable[Case], size: int) -> Iterator[list[Any]]:

@@ -1,5 +1,7 @@
 """Whether verdicts depend on the seed: whole runs under many seeds must say the same.
 
+After each run, whatever it has left behind is told too: processes, shared memory, folders.
+
 python tests/benchmarks/seeds.py --impl reference --runs 50 [--effort ci]
 python tests/benchmarks/seeds.py --impl torch.utils.data --baseline torch --runs 50
 """
@@ -7,11 +9,18 @@ python tests/benchmarks/seeds.py --impl torch.utils.data --baseline torch --runs
 from __future__ import annotations
 
 import argparse
+import contextlib
 import re
 import subprocess
 import sys
+import tempfile
 import time
 from collections import Counter
+from pathlib import Path
+
+import psutil
+
+from conformance.worlds.forkserver import MARK
 
 LINE = re.compile(r"^([a-z]+\.[a-z-]+)\s+(MUST|SHOULD)\s+(.{19})(.*)$")
 BOUND_S = 900
@@ -25,6 +34,17 @@ def verdicts(text: str) -> tuple[str, ...]:
         for m in found
         if m
     )
+
+
+def strays() -> set[str]:
+    """What runs of the suite may leave behind, by name."""
+    found = {str(path) for path in Path(tempfile.gettempdir()).glob("conformance-*")}
+    found |= {str(path) for path in Path("/dev/shm").glob("torch_*")}
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error):
+            if MARK in process.environ():
+                found.add(f"process {process.pid}: {' '.join(process.cmdline())[:60]}")
+    return found
 
 
 def run(impl: str, seed: int, options: list[str]) -> tuple[int, tuple[str, ...]]:
@@ -48,16 +68,21 @@ def main() -> int:
     options = [f"--effort={chosen.effort}"]
     options += [f"--baseline={chosen.baseline}"] if chosen.baseline else []
     seen: Counter[tuple[int, tuple[str, ...]]] = Counter()
-    began = time.monotonic()
+    lost = 0
+    began, before = time.monotonic(), strays()
     for seed in range(chosen.first, chosen.first + chosen.runs):
         found = run(chosen.impl, seed, options)
         if seen and found not in seen:
             first = next(iter(seen))
             print(f"seed {seed} differs:", found[0], set(found[1]) ^ set(first[1]), flush=True)
         seen[found] += 1
+        if left := strays() - before:
+            print(f"seed {seed} left behind:", *sorted(left), sep="\n  ", flush=True)
+            before |= left
+            lost += 1
     told = ", ".join(f"{count} runs with exit code {code}" for (code, _), count in seen.items())
     print(f"{chosen.impl}: {told}; {time.monotonic() - began:.0f} s", flush=True)
-    return len(seen) - 1
+    return len(seen) - 1 + lost
 
 
 if __name__ == "__main__":

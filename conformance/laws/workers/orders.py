@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
+from conformance import loading as lo
+from conformance import operations as op
+from conformance.case import Case
 from conformance.laws import Violation, law, require
 from conformance.laws.loading import (
+    Run,
     ahead,
     arguments,
     built,
     expected,
     kinds,
+    of,
     records,
     rows,
     runs,
     workers,
 )  # fmt: skip
-from conformance.trace import Trace
+from conformance.trace import Event, RankTrace, Trace
+
+NUMBERS = ("number", "parcel", "tensor")
+"""What datasets give whose items stand for their indices."""
 
 
 def ordered(trace: Trace) -> bool:
@@ -24,30 +33,87 @@ def ordered(trace: Trace) -> bool:
     return bool(arguments(trace.case).get("in_order", True))
 
 
+def rebuilt(rank: RankTrace) -> list[int]:
+    """The events that constructed the loader; requires that none of them was refused."""
+    made = [n for n, e in enumerate(rank.events) if n == 0 or isinstance(e.operation, op.Rebuild)]
+    require(all(rank.events[number].error is None for number in made))
+    return made
+
+
 @law("workers.same-order")
 def same_order(trace: Trace) -> Violation | None:
-    require(workers(trace.case) and ordered(trace))
-    rank, wanted = built(trace), expected(trace.case)
-    require(wanted is not None)
-    assert wanted is not None
-    for run in runs(rank):
-        if run.errors:
-            saw = f"the pass raised {run.errors[0]}"
-            return Violation("crash", saw, events=rows(rank, run))
-        if run.finished and run.items != wanted:
-            same = Counter(map(str, run.items)) == Counter(map(str, wanted))
-            anomaly = "out-of-order" if same else "other-batches"
-            saw = f"{run.items} instead of {wanted}"
-            return Violation(anomaly, saw, events=rows(rank, run))
-    require(any(run.finished for run in runs(rank)))
+    require(ordered(trace))
+    rank = built(trace)
+    require(workers(trace.case) or len(rebuilt(rank)) > 1)
+    described = of(rank, lo.Describe)
+    if len(described) > 1:
+        return _other_collation(described, trace.case)
+    require(arguments(trace.case)["dataset"].gives in NUMBERS)
+    wanted, found = expected(trace.case), runs(rank)
+    if wanted is None:
+        found = _firsts(rank, found)
+        require(len(found) > 1)
+        wanted = found[0].items
+    for run in found:
+        violation = _other_than(wanted, run, rank, trace.case)
+        if violation:
+            return violation
+    require(any(run.finished for run in found))
     return None
+
+
+def _firsts(rank: RankTrace, found: list[Run]) -> list[Run]:
+    """The first pass after each construction, right after its seeding: their order is the same."""
+    made, firsts = rebuilt(rank), {}
+    seeds = {
+        n: e.operation.seed for n, e in enumerate(rank.events) if isinstance(e.operation, op.Reseed)
+    }
+    for start in made:
+        run = next((run for run in found if run.begun > start), None)
+        if run is not None and run.begun == start + 2 and start + 1 in seeds:
+            firsts[run.begun] = run
+    require(len(set(seeds.values())) == 1)
+    return list(firsts.values())
+
+
+def _other_than(wanted: list[Any], run: Run, rank: RankTrace, case: Case) -> Violation | None:
+    about = _special(case)
+    if run.errors:
+        saw = f"the pass raised {run.errors[0]}"
+        return Violation("crash", saw, events=rows(rank, run), about=about)
+    if not run.finished or run.items == wanted:
+        return None
+    same = Counter(map(str, run.items)) == Counter(map(str, wanted))
+    saw = f"{run.items} instead of {wanted}"
+    return Violation(
+        "out-of-order" if same else "other-batches", saw, events=rows(rank, run), about=about
+    )
+
+
+def _other_collation(described: list[Event], case: Case) -> Violation | None:
+    """Batches look alike with any number of workers; they tell of errors by being too few."""
+    for event in described[1:]:
+        if event.value != described[0].value:
+            saw = f"with other workers {event.value}, and not {described[0].value}"
+            return Violation("other-collation", saw, about=_special(case))
+    return None
+
+
+def _special(case: Case) -> str:
+    """What a case puts to the test besides the number of workers."""
+    given = arguments(case)
+    start = given.get("multiprocessing_context") or ""
+    pinned = "pin_memory" if given.get("pin_memory") else ""
+    data = given["dataset"].gives
+    shuffled = "shuffle" if given.get("shuffle") else ""
+    return start or pinned or shuffled or ("" if data in NUMBERS else data)
 
 
 @law("workers.unordered")
 def unordered(trace: Trace) -> Violation | None:
     require(workers(trace.case) and not ordered(trace))
     rank, wanted = built(trace), expected(trace.case)
-    require(wanted is not None)
+    require(wanted is not None and len(rebuilt(rank)) == 1)
     assert wanted is not None
     for run in runs(rank):
         saw = f"{run.items} instead of {wanted} in any order"
@@ -58,7 +124,31 @@ def unordered(trace: Trace) -> Violation | None:
             doubled = len(run.items) > len({str(item) for item in run.items})
             anomaly = "doubled-batch" if doubled else "lost-batch"
             return Violation(anomaly, saw, events=rows(rank, run))
+    return _handed_out(rank, wanted) if of(rank, lo.Journal) else None
+
+
+def _handed_out(rank: RankTrace, wanted: list[Any]) -> Violation | None:
+    """Each worker's fetches: it is handed its batches in the order in which they were drawn.
+
+    Threads of the main process (worker -1) may report in any order, and so may those of one batch.
+    """
+    place = {index: k for k, batch in enumerate(wanted) for index in _members(batch)}
+    require(all(run.finished for run in runs(rank)))
+    latest: dict[int, int] = {}
+    fetched = [r for r in kinds(records(rank), "fetch") if r.value in place]
+    for number, record in enumerate(fetched):
+        if number % len(place) == 0:
+            latest = {}  # another pass
+        batch, before = place[record.value], latest.get(record.worker, 0)
+        if batch < before and record.worker >= 0:
+            saw = f"worker {record.worker} was handed {wanted[before]} before {wanted[batch]}"
+            return Violation("handed-out-of-order", saw)
+        latest[record.worker] = batch
     return None
+
+
+def _members(batch: Any) -> list[int]:
+    return batch if isinstance(batch, list) else [batch]
 
 
 @law("workers.backpressure")
@@ -73,17 +163,20 @@ def read_ahead(trace: Trace) -> Violation | None:
 
 def _too_far(trace: Trace, kind: str, anomaly: str) -> Violation | None:
     """Count batches begun and batches that the caller has asked for: the one that it waits for
-    counts as delivered. Items of a batch are consecutive here."""
+    counts as delivered. What is asked for after the last batch is none. Indices ascend here."""
     require(workers(trace.case))
-    rank, most = built(trace), ahead(trace.case)
+    rank, wanted = built(trace), expected(trace.case)
+    require(wanted is not None and len(rebuilt(rank)) == 1)
+    assert wanted is not None
+    require(wanted == sorted(wanted))
     found = kinds(records(rank), kind, "want")
     require(kinds(found, kind))
-    size = arguments(trace.case).get("batch_size", 1) or 1
-    begun, wanted = 0, 0
+    most, size = ahead(trace.case), arguments(trace.case).get("batch_size", 1) or 1
+    begun, asked = 0, 0
     for record in found:
-        wanted += record.kind == "want"
+        asked += record.kind == "want" and record.value < len(wanted)
         begun += record.kind == kind and record.value % size == 0
-        if begun - wanted > most:
-            saw = f"{begun} batches begun with {wanted} asked for: more than {most} ahead"
+        if begun - asked > most:
+            saw = f"{begun} batches begun with {asked} asked for: more than {most} ahead"
             return Violation(anomaly, saw)
     return None

@@ -1,0 +1,156 @@
+"""Laws of `spec/iterable.md`: which elements come, in which order, and how a pass ends."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from conformance import loading as lo
+from conformance import operations as op
+from conformance.case import Case
+from conformance.laws import Violation, law, require
+from conformance.laws.iterable.streams import DIVIDED, dropping, elements, flat, passes, shares
+from conformance.laws.loading import (
+    Run,
+    arguments,
+    built,
+    hung,
+    kinds,
+    of,
+    records,
+    rows,
+    runs,
+    stream,
+    workers,
+)  # fmt: skip
+from conformance.trace import Trace
+
+WAIT_S = 5.0
+"""A pass over a few elements that takes longer has waited for something."""
+
+
+@law("iterable.once")
+def once(trace: Trace) -> Violation | None:
+    data, rank = elements(trace, *DIVIDED), built(trace)
+    require(not dropping(trace.case) and runs(rank))
+    for run in runs(rank):
+        if run.errors:
+            return Violation("crash", f"raised {run.errors[0]}", events=rows(rank, run))
+        wrong = _unequal(flat(run.items), data.n) if run.finished else None
+        if wrong:
+            return Violation(*wrong, events=rows(rank, run))
+    passes(rank)
+    return None
+
+
+def _unequal(found: list[int], n: int) -> tuple[str, str] | None:
+    """What keeps `found` from being each of n elements once."""
+    counts = Counter(found)
+    lost = sorted(set(range(n)) - set(counts))
+    again = sorted(element for element, count in counts.items() if count > 1)
+    foreign = sorted(set(counts) - set(range(n)))
+    if foreign:
+        return "foreign-element", f"{found}: {foreign[:5]} are no elements of the stream"
+    if again:
+        return "element-repeated", f"{found[:40]}: {again[:5]} came more than once"
+    return ("element-lost", f"{found[:40]}: {lost[:5]} never came") if lost else None
+
+
+@law("iterable.ranks")
+def ranks(trace: Trace) -> Violation | None:
+    data = elements(trace, "rank")
+    require(trace.done and not dropping(trace.case))
+    require(all(rank.events[0].error is None and hung(rank) is None for rank in trace))
+    made = [runs(rank) for rank in trace]
+    require(min(map(len, made)))
+    for together in zip(*made, strict=False):
+        shown = tuple((rank.rank, run.event) for rank, run in zip(trace, together, strict=True))
+        error = next((run.errors[0] for run in together if run.errors), None)
+        if error:
+            return Violation("crash", f"raised {error}", events=shown)
+        require(all(run.finished for run in together))
+        wrong = _unequal(flat([item for run in together for item in run.items]), data.n)
+        if wrong:
+            return Violation(*wrong, events=shown)
+    return None
+
+
+def in_turn(case: Case) -> list[Any]:
+    """The batches of all workers, who take turns from worker 0 on as long as they have some."""
+    size = arguments(case).get("batch_size", 1)
+    step = size or 1
+    left = [[part[k : k + step] for k in range(0, len(part), step)] for part in shares(case)]
+    order = [part[k] for k in range(max(map(len, left))) for part in left if k < len(part)]
+    return order if size else flat(order)
+
+
+@law("iterable.order")
+def order(trace: Trace) -> Violation | None:
+    elements(trace)
+    require(arguments(trace.case).get("in_order", True) and not dropping(trace.case))
+    rank, wanted = built(trace), in_turn(trace.case)
+    require(any(run.items or run.finished for run in runs(rank)))
+    for number, run in enumerate(runs(rank)):
+        here = wanted if run.finished else wanted[: len(run.items)]
+        if run.errors:
+            return Violation("crash", f"raised {run.errors[0]}", events=rows(rank, run))
+        if run.items != here:
+            same = Counter(map(str, run.items)) == Counter(map(str, here))
+            saw = f"pass {number} gave {run.items} instead of {here}"
+            anomaly = "out-of-turn" if same or not run.finished else "other-batches"
+            return Violation(anomaly, saw, events=rows(rank, run))
+    return None
+
+
+@law("iterable.ends")
+def ends(trace: Trace) -> Violation | None:
+    stream(trace.case)
+    rank, count = built(trace), workers(trace.case)
+    found, made = records(rank), runs(rank)
+    journal = max(n for n, e in enumerate(rank.events) if isinstance(e.operation, lo.Journal))
+    require(made and max(run.event for run in made) < journal and not of(rank, op.Rebuild))
+    require(not any(run.errors for run in made))
+    about = "with workers" if count else "without workers"
+    about += ", no batches" if arguments(trace.case).get("batch_size", 1) is None else ""
+    if kinds(found, "ask"):
+        saw = "an iterator of the dataset was asked again after its end"
+        return Violation("asked-after-end", saw, about=about)
+    begun = Counter(record.worker for record in kinds(found, "iter"))
+    for worker in range(count) if count else (-1,):
+        wrong = _begun(begun[worker], made)
+        if wrong:
+            who = f"worker {worker}" if count else "the main process"
+            saw = f"{who} called __iter__ {begun[worker]} times in {len(made)} passes"
+            return Violation(wrong, saw, about=about)
+    return None
+
+
+def _begun(times: int, made: list[Run]) -> str:
+    """Once in each pass; in one that the caller left early perhaps not yet."""
+    if times > len(made):
+        return "iterated-again"
+    return "not-iterated" if times < sum(run.finished for run in made) else ""
+
+
+@law("iterable.no-data")
+def no_data(trace: Trace) -> Violation | None:
+    elements(trace, *DIVIDED)
+    require(workers(trace.case) and not all(shares(trace.case)) and trace.done)
+    require(len(trace.ranks) == 1 and trace.ranks[0].events[0].error is None)
+    rank = trace.ranks[0]
+    if hung(rank):
+        return Violation("hang", f"{rank.events[-1].error}")
+    wanted = sorted(e for part in shares(trace.case) for e in part)
+    for run in runs(rank):
+        if run.errors:
+            return Violation("crash", f"raised {run.errors[0]}", events=rows(rank, run))
+        if [] in run.items:
+            return Violation("empty-batch", f"{run.items}", events=rows(rank, run))
+        if run.finished and not dropping(trace.case) and sorted(flat(run.items)) != wanted:
+            saw = f"{run.items}, and the workers that have data have {wanted}"
+            return Violation("ended-with-it", saw, events=rows(rank, run))
+        if rank.events[run.event].seconds > WAIT_S:
+            saw = f"the pass took {rank.events[run.event].seconds} s"
+            return Violation("late-end", saw, events=rows(rank, run))
+    passes(rank)
+    return None

@@ -1,0 +1,104 @@
+"""Laws of `spec/lifecycle.md`: what is left of a loader, how long it takes to go, and memory."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+from conformance import loading as lo
+from conformance import operations as op
+from conformance.laws import Violation, law, require
+from conformance.laws.lifecycle.views import (
+    constructed,
+    hangs,
+    lives,
+    remains,
+    text_of,
+    what_befell,
+)  # fmt: skip
+from conformance.laws.loading import arguments, of, workers
+from conformance.trace import RankTrace, Trace
+
+DROP_S_MAX = 6.0
+
+MEMORY_MIB_MAX = 1.0
+"""By so much a pass may grow on the average: allocators are not exact."""
+
+
+@law("lifecycle.leftovers")
+def leftovers(trace: Trace) -> Violation | None:
+    rank = constructed(trace)
+    judged = [
+        event for event, alive in lives(rank, trace.case)
+        if isinstance(event.operation, lo.Leftovers) and event.error is None
+        and alive.ever and alive.at_rest
+    ]  # fmt: skip
+    require(judged)
+    persistent = ["persistent"] if arguments(trace.case).get("persistent_workers") else []
+    return remains(judged, ", ".join([*persistent, what_befell(trace.case)]).strip(", "))
+
+
+@law("lifecycle.failed-construction")
+def failed_construction(trace: Trace) -> Violation | None:
+    rank, failed, why, judged, printed = constructed(trace), "", "", [], ""
+    for event, alive in lives(rank, trace.case):
+        did = event.operation
+        if isinstance(did, (op.Rebuild, op.Open)) and event.error and not hangs(event):
+            failed = text_of(event)
+            why = _refused(alive.options | dict(getattr(did, "overrides", ())), rank)
+        elif isinstance(did, lo.Printed) and event.error is None:
+            if failed and event.value != printed:
+                told = event.value[len(printed) :][:400]
+                saw = f"after {failed!r} there was printed {told!r}"
+                return Violation("prints", saw, about=why)
+            printed = event.value
+        elif isinstance(did, lo.Leftovers) and failed and event.error is None and alive.at_rest:
+            judged.append(event)
+    require(failed and (judged or of(rank, lo.Printed)))
+    return remains(judged, why)
+
+
+def _refused(options: dict[str, Any], rank: RankTrace) -> str:
+    """What it failed for: an option that is not everybody's, or a limit."""
+    limits = sorted(
+        {did.what for did in (e.operation for e in rank.events) if isinstance(did, lo.Limit)}
+    )
+    held = ["dataset"] if getattr(options["dataset"], "gives", "") == "held" else []
+    named = [k for k in options if k not in ("dataset", "num_workers")]
+    return ", ".join([*limits, *held, *named])
+
+
+@law("lifecycle.shutdown")
+def shutdown(trace: Trace) -> Violation | None:
+    require(workers(trace.case))
+    rank, exercised = constructed(trace), False
+    for event, alive in lives(rank, trace.case):
+        did = event.operation
+        if not isinstance(did, lo.Drop) or not did.collected:
+            continue
+        dropped = did.name in alive.names if did.name else alive.names or alive.used
+        if dropped and event.seconds > DROP_S_MAX:
+            end = "was not over after" if hangs(event) else "took"
+            saw = f"dropping it {end} {event.seconds:.1f} s"
+            return Violation("late-drop", saw, about=what_befell(trace.case))
+        exercised = exercised or bool(dropped)
+    require(exercised)
+    return None
+
+
+@law("lifecycle.memory")
+def memory(trace: Trace) -> Violation | None:
+    """Growth counts only where it goes on: in every interval between two measurements."""
+    rank = constructed(trace)
+    places = [n for n, e in enumerate(rank.events) if isinstance(e.operation, lo.Memory)]
+    require(len(places) >= 3 and all(rank.events[n].error is None for n in places))
+    rates = []
+    for start, end in itertools.pairwise(places):
+        passes = [e for e in rank.events[start:end] if isinstance(e.operation, op.Iterate)]
+        require(passes and not any(e.error for e in passes))
+        rates.append((rank.events[end].value - rank.events[start].value) / len(passes))
+    if min(rates) <= MEMORY_MIB_MAX:
+        return None
+    values = [rank.events[n].value for n in places]
+    saw = f"memory went {' -> '.join(map(str, values))} MiB, at each stage of several passes"
+    return Violation("growing-memory", saw)

@@ -1,0 +1,106 @@
+"""Laws of `spec/loader.md`: what is in the batches, how many they are, and what is fetched."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from conformance import loading as lo
+from conformance import operations as op
+from conformance.case import Case
+from conformance.laws import Violation, law, require
+from conformance.laws.loader.due import collated, flat, lacks, mapped, passes, shuffled
+from conformance.laws.loading import Run, built, kinds, of, records, returned, rows, runs
+from conformance.trace import Trace
+
+
+@law("loader.batches")
+def batches(trace: Trace) -> Violation | None:
+    rank, refused = returned(trace), trace.ranks[0].events[0].error
+    require(not lacks(refused))
+    if refused is not None:
+        return Violation("refused", f"the construction raised {refused}")
+    for run, due in passes(rank, trace.case):
+        if run.errors:
+            saw = f"the pass raised {run.errors[0]}"
+            return Violation("crash", saw, events=rows(rank, run))
+        anomaly = _wrong(run, due, trace.case)
+        if anomaly:
+            wanted = f"batches cut like {due}" if shuffled(trace.case) else due
+            saw = f"{run.items} instead of {wanted}"
+            return Violation(anomaly, saw, events=rows(rank, run))
+    return None
+
+
+def _wrong(run: Run, due: list[Any], case: Case) -> str:
+    """The name of what is wrong with a pass, or nothing."""
+    if shuffled(case):
+        return "" if _cut_alike(run, due, case) else "other-batches"
+    wanted = collated(case, due)
+    if run.items == (wanted if run.finished else wanted[: len(run.items)]):
+        return ""
+    if {type(item) for item in run.items} != {type(item) for item in wanted} and run.items:
+        return "batched-otherwise"
+    if sorted(map(str, run.items)) == sorted(map(str, wanted)):
+        return "out-of-order"
+    return "lost-batch" if len(run.items) < len(wanted) else "other-batches"
+
+
+def _cut_alike(run: Run, due: list[Any], case: Case) -> bool:
+    """Whether a shuffled pass has batches of the right sizes, and no index twice."""
+    indices, sizes = flat(run.items), [len(flat([batch])) for batch in run.items]
+    wanted = [len(flat([batch])) for batch in due]
+    known = len(set(indices)) == len(indices) and set(indices) <= set(range(mapped(case).n))
+    return known and sizes == (wanted if run.finished else wanted[: len(sizes)])
+
+
+@law("loader.fetch-once")
+def fetch_once(trace: Trace) -> Violation | None:
+    """All passes together: the journal has the requests of each, and of the construction."""
+    rank = built(trace)
+    require(isinstance(rank.events[-1].operation, lo.Journal))
+    made = passes(rank, trace.case)
+    require(all(run.finished and not run.errors for run, _ in made))
+    given = [run.items if shuffled(trace.case) else due for run, due in made]
+    due = Counter(index for batches in given for index in flat(batches))
+    asked = Counter(record.value for record in kinds(records(rank), "fetch"))
+    events = rows(rank, *(run for run, _ in made))
+    for index in sorted(due | asked):
+        if asked[index] != due[index]:
+            more = "fetched-again" if due[index] else "foreign-fetch"
+            anomaly = more if asked[index] > due[index] else "not-fetched"
+            saw = f"item {index} was asked for {asked[index]} times, and is due {due[index]} times"
+            return Violation(anomaly, saw, events=events)
+    return None
+
+
+@law("loader.length")
+def length(trace: Trace) -> Violation | None:
+    rank = built(trace)
+    mapped(trace.case)
+    said = [event.value for event in of(rank, op.Len) if event.error is None]
+    made = [run for run in runs(rank) if run.finished and not run.errors]
+    require(said and made)
+    for run in made:
+        for value in said:
+            if value != len(run.items):
+                saw = f"len(loader) is {value}; a pass delivers {len(run.items)} batches"
+                return Violation("wrong-length", saw, events=rows(rank, run))
+    return None
+
+
+@law("loader.empty")
+def empty(trace: Trace) -> Violation | None:
+    rank = returned(trace)
+    require(mapped(trace.case).n == 0 and not lacks(rank.events[0].error))
+    about = "shuffled" if shuffled(trace.case) else ""
+    for number, event in enumerate(rank.events):
+        did = event.operation or "the construction"
+        if event.error is not None:
+            return Violation("empty-raises", f"{did} raised {event.error}", about=about)
+        if isinstance(event.operation, op.Len) and event.value != 0:
+            return Violation("empty-length", f"len(loader) is {event.value}", about=about)
+        if isinstance(event.operation, op.Iterate) and len(event.value):
+            saw = f"a pass delivered {len(event.value)} batches"
+            return Violation("empty-yields", saw, events=((rank.rank, number),), about=about)
+    return None

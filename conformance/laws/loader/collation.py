@@ -1,0 +1,133 @@
+"""Laws of `spec/loader.md`: what the default collation makes, and of what it makes it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from itertools import permutations
+from typing import Any
+
+from conformance import loading as lo
+from conformance.laws import Violation, law, require
+from conformance.laws.loader.due import mapped
+from conformance.laws.loading import arguments, built, expected, got, of, reads, rows, runs, tells
+from conformance.trace import Trace
+
+EITHER = "(list|tuple)"
+"""Where the one may become the other."""
+
+Pattern = Callable[[list[int]], str]
+"""A regular expression for the description of the batch of some indices."""
+
+NAMES = {"foreign": "Foreign", "none": "None"}
+"""Items that no collation knows, and how their type is named."""
+
+QUIET = ("DeprecationWarning", "PendingDeprecationWarning", "FutureWarning")
+"""Warnings that say nothing about data."""
+
+
+def _tensor(values: Any, kind: str = r"\w+") -> str:
+    """A tensor of these values; of Python numbers the type is free, and a bool may be a number."""
+    text = re.escape(str(values)).replace("True", "(True|1)").replace("False", "(False|0)")
+    return rf"Tensor\({kind}, \[[\d, ]+\], {text}\)"
+
+
+def _inside(kind: str, *parts: str) -> str:
+    return rf"{kind}\({', '.join(parts)}\)"
+
+
+def _keyed(kind: str, *parts: tuple[str, str]) -> str:
+    texts = [f"{key}: {value}" for key, value in parts]
+    return rf"{kind}\{{{', '.join(texts)}\}}"
+
+
+def _plain(*parts: tuple[str, str]) -> str:
+    """A dict: the order of its keys is free."""
+    return f"({'|'.join(_keyed('dict', *order) for order in permutations(parts))})"
+
+
+def _texts(what: str, batch: list[int]) -> str:
+    """Strings are listed as they are."""
+    made: dict[str, list[Any]] = {
+        "text": [f"text {i}" for i in batch], "bytes": [bytes([i]) for i in batch],
+        "s": ["s"] * len(batch),
+    }  # fmt: skip
+    values = made[what]
+    return _inside(EITHER, *(re.escape(f"{type(v).__name__} {v!r}") for v in values))
+
+
+PATTERNS: dict[str, Pattern] = {
+    "number": lambda b: _tensor(b),
+    "tensor": lambda b: _tensor(b, "int64"),
+    "float": lambda b: _tensor([i + 0.5 for i in b]),
+    "flag": lambda b: _tensor([i % 2 == 0 for i in b]),
+    "array": lambda b: _tensor([[i, i] for i in b], "int32"),
+    "scalar": lambda b: _tensor(b),
+    "text": lambda b: _texts("text", b),
+    "bytes": lambda b: _texts("bytes", b),
+    "dict": lambda b: _plain(("x", _tensor([[i, i + 1] for i in b], "int64")), ("y", _tensor(b))),
+    "ordered": lambda b: _keyed(
+        "OrderedDict", ("b", _tensor(b)), ("a", _tensor([float(i) for i in b], "float32"))
+    ),
+    "tuple": lambda b: _inside(EITHER, _tensor(b), _tensor([[float(i)] for i in b], "float32")),
+    "list": lambda b: _inside("list", _tensor(b), _tensor([i + 0.5 for i in b])),
+    "named": lambda b: _inside("Point", _tensor([[[i]] for i in b], "int64"), _tensor(b)),
+    "nested": lambda b: _plain(
+        ("a", _inside("list", _tensor(b), _inside(EITHER, _tensor(b, "int64"), _texts("s", b)))),
+        ("b", _plain(("c", _tensor([float(i) for i in b])))),
+    ),
+}  # fmt: skip
+
+
+@law("loader.collate")
+def collate(trace: Trace) -> Violation | None:
+    case, rank = trace.case, built(trace)
+    gives, due = mapped(case).gives, expected(case)
+    require("collate_fn" not in arguments(case) and arguments(case).get("batch_size", 1))
+    require(due is not None)
+    if gives in NAMES:
+        return _unrefused(trace, gives)
+    require(gives in PATTERNS)
+    for run in runs(rank):
+        if run.errors:
+            saw = f"the pass raised {run.errors[0]}"
+            return Violation("refused", saw, events=rows(rank, run), about=gives)
+    described = [text for event in of(rank, lo.Describe) for text in event.value]
+    require(described)
+    for text, batch in zip(described, due or [], strict=False):
+        if not re.fullmatch(PATTERNS[gives](batch), text):
+            saw = f"of the items {batch}, each a {gives}, was made {text}"
+            return Violation("made-otherwise", saw, about=gives)
+    return None
+
+
+def _unrefused(trace: Trace, gives: str) -> Violation | None:
+    rank, name = trace.ranks[0], NAMES[gives]
+    require(reads(rank))
+    for number, event in reads(rank):
+        row = ((rank.rank, number),)
+        if event.error is None:
+            saw = f"items of the type {name} were collated: {event.value}"
+            return Violation("foreign-accepted", saw, events=row, about=gives)
+        if not tells(event.error, name):
+            saw = f"the error does not name the type {name}: {event.error}"
+            return Violation("type-not-named", saw, events=row, about=gives)
+    return None
+
+
+@law("loader.reused-buffer")
+def reused_buffer(trace: Trace) -> Violation | None:
+    case, rank = trace.case, built(trace)
+    require(mapped(case).gives == "buffer" and "collate_fn" not in arguments(case))
+    due, again = expected(case), of(rank, lo.Reread)
+    require(due and again and any(run.finished or run.errors for run in runs(rank)))
+    told = [w for event in rank.events for w in event.warnings if not w.startswith(QUIET)]
+    if told or any(event.error for event in rank.events):
+        return None
+    for event in again:
+        if got(event) != due:
+            size = arguments(case).get("batch_size", 1)
+            about = f"batch_size={size}, num_workers={arguments(case).get('num_workers', 0)}"
+            saw = f"read again at the end, the batches are {got(event)} instead of {due}"
+            return Violation("overwritten", saw, about=about)
+    return None

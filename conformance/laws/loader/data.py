@@ -1,0 +1,91 @@
+"""Laws of `spec/loader.md` about what a dataset may lack or offer: `__len__`, `__getitems__`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from conformance.case import Case
+from conformance.laws import Violation, law, require
+from conformance.laws.loader.due import flat, lacks, mapped, passes, shuffled
+from conformance.laws.loading import arguments, built, kinds, records, returned, rows, runs
+from conformance.trace import Error, RankTrace, Record, Trace
+
+LENGTH = re.compile(r"len|siz|count|how many|number of", re.IGNORECASE)
+"""What an error says in some way that speaks of a missing length."""
+
+
+@law("loader.unsized")
+def unsized(trace: Trace) -> Violation | None:
+    case, rank = trace.case, returned(trace)
+    require(not mapped(case).sized and not lacks(rank.events[0].error))
+    own = not any(name in arguments(case) for name in ("sampler", "batch_sampler"))
+    error = next((event.error for event in rank.events if event.error is not None), None)
+    if own and error is not None:
+        return _unclear(error)
+    if error is not None:
+        return Violation("length-demanded", f"with a sampler of its own it raised {error}")
+    if own and shuffled(case):
+        return Violation("length-invented", "an order was drawn without a length")
+    for run, due in passes(rank, case):
+        if run.finished and run.items != due:
+            anomaly = "length-invented" if own else "other-batches"
+            return Violation(anomaly, f"{run.items} instead of {due}", events=rows(rank, run))
+    return None
+
+
+def _unclear(error: Error) -> Violation | None:
+    if error.is_a("TypeError") and LENGTH.search(error.message):
+        return None
+    return Violation("length-not-named", f"instead of a TypeError about the length came {error}")
+
+
+@law("loader.getitems")
+def getitems(trace: Trace) -> Violation | None:
+    case, rank = trace.case, built(trace)
+    many = mapped(case).many
+    require(many and arguments(case).get("batch_size", 1) is not None)
+    made = runs(rank)
+    if many == "all":
+        return _asked_otherwise(rank, case)
+    for run in made:
+        if run.items:
+            saw = f"asked for batches of {arguments(case).get('batch_size', 1)}, it gave {many}; "
+            saw += f"the caller got {run.items}"
+            return Violation("wrong-count-accepted", saw, events=rows(rank, run), about=many)
+        if run.finished and not run.errors:
+            saw = f"it gave {many} than asked, and the pass ended without an error"
+            return Violation("wrong-count-accepted", saw, events=rows(rank, run), about=many)
+    require(any(run.errors for run in made))
+    return None
+
+
+def _asked_otherwise(rank: RankTrace, case: Case) -> Violation | None:
+    """Compare the calls of `__getitems__` with the batches."""
+    made = passes(rank, case)
+    require(all(run.finished and not run.errors for run, _ in made))
+    found = kinds(records(rank), "collate", "fetch")
+    calls, alone = _calls(found)
+    due = [flat([batch]) for _, batches in made for batch in batches]
+    if alone:
+        return Violation("asked-one-by-one", f"items {alone} were asked for one by one")
+    if sorted(calls) != sorted(due):
+        return Violation("asked-otherwise", f"it was asked for {calls}; the batches are {due}")
+    return None
+
+
+def _calls(found: Iterable[Record]) -> tuple[list[list[int]], list[int]]:
+    """The indices of each call of `__getitems__`, and those that were asked for without it."""
+    calls: list[list[int]] = []
+    alone: list[int] = []
+    open_: dict[int, tuple[list[int], int]] = {}
+    for record in found:
+        call, size = open_.get(record.pid, (alone, 0))
+        if record.kind == "collate":
+            calls.append([])
+            open_[record.pid] = calls[-1], record.value
+        elif len(call) < size:
+            call.append(record.value)
+        else:
+            alone.append(record.value)
+    return calls, alone

@@ -1,0 +1,251 @@
+"""Laws of `spec/workers.md`: workers that die, and calls that do not come back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from conformance import loading as lo
+from conformance.case import Case
+from conformance.laws import Unmet, Violation, law, require
+from conformance.laws.loading import (
+    arguments,
+    built,
+    expected,
+    faults,
+    hung,
+    kinds,
+    reads,
+    records,
+    workers,
+)  # fmt: skip
+from conformance.laws.workers.orders import ordered
+from conformance.laws.workers.outcomes import (
+    COUNTED_AS_DEATH,
+    Step,
+    first_error,
+    items,
+    kills,
+    text,
+    unfaithful,
+    walks,
+    wrong,
+)  # fmt: skip
+from conformance.trace import RankTrace, Record, Trace
+
+SOON_S, BOUND_S = 2.0, 10.0
+
+REPORTS = {"item": "leave", "collate": "collate", "init": "init", "iter": "iter"}
+"""What a worker has reported last when it dies in one of these places."""
+
+SIGNALS = {
+    "SIGKILL": r"SIGKILL|killed|-9\b|\b137\b|signal\W{0,3}9\b",
+    "SIGSEGV": r"SIGSEGV|segmentation fault|-11\b|\b139\b|signal\W{0,3}11\b",
+    "SIGTERM": r"SIGTERM|terminated|-15\b|\b143\b|signal\W{0,3}15\b",
+    "SystemExit": r"SystemExit|(code|status|exit\w*)\b[^\d\n]{0,20}\d",
+    "KeyboardInterrupt": r"KeyboardInterrupt|SIGINT|(code|status|exit\w*)\b[^\d\n]{0,20}\d",
+}
+"""How an error may say what has ended a worker."""
+
+
+@dataclass(frozen=True)
+class Death:
+    """A worker that died. seconds: when, on the clock of the journal; 0.0 for before the call.
+
+    idle: it had delivered all that it was asked for.
+    """
+
+    worker: int
+    pid: int
+    how: str
+    seconds: float = 0.0
+    idle: bool = False
+
+    @property
+    def about(self) -> str:
+        return f"{self.how} of an idle worker" if self.idle else self.how
+
+
+def _deaths(case: Case, rank: RankTrace) -> list[Death]:
+    """The workers that died, as they or their murderers have reported."""
+    found = records(rank)
+    mains = {record.pid for record in kinds(found, "want")}
+    dead = [death for death in _own(case, found) if death.pid not in mains]
+    dead += [
+        Death(
+            event.operation.worker, _struck(found, event.operation), event.operation.how, idle=True
+        )
+        for event in rank.events
+        if isinstance(event.operation, lo.Strike)
+    ]
+    require(dead)
+    return dead
+
+
+def _own(case: Case, found: list[Record]) -> Iterator[Death]:
+    """The deaths in a fault, or at the gate."""
+    planned = [fault for fault in faults(case) if kills(fault)]
+    turns = [step for step in case.plan if isinstance(step, lo.Schedule) and step.dies >= 0]
+    for record in found:
+        if record.kind == "dies" and turns:
+            yield Death(record.worker, record.pid, turns[0].how, record.seconds)
+        for fault in planned:
+            at = record.worker if fault.where == "iter" else record.value
+            if record.kind == REPORTS.get(fault.where) and at == fault.at:
+                yield Death(record.worker, record.pid, fault.what, record.seconds)
+
+
+def _struck(found: list[Record], strike: lo.Strike) -> int:
+    """The process id that this worker has reported last, or -1."""
+    return next((r.pid for r in reversed(found) if r.worker == strike.worker), -1)
+
+
+def _names(told: str, death: Death) -> bool:
+    """Whether a text names the worker that died, by its process id or by its number."""
+    words = r"(?:id|ids|number|no|num|rank|process|index|with|s|\d+)"
+    number = rf"(?:worker|process)s?[\W_]*(?:{words}[\W_]+|{words}=)*{death.worker}\b"
+    return re.search(rf"\b{death.pid}\b|{number}", told, re.IGNORECASE) is not None
+
+
+def _explains(told: str, death: Death) -> bool:
+    """Whether a text says how the worker ended."""
+    code = death.how.removeprefix("exit ")
+    ended = rf"(code|status|exit\w*|return\w*)\b[^\d\n-]{{0,20}}{code}\b"
+    return re.search(SIGNALS.get(death.how, ended), told, re.IGNORECASE) is not None
+
+
+def _rows(rank: RankTrace, step: Step) -> tuple[tuple[int, int], ...]:
+    return ((rank.rank, step.event),)
+
+
+@law("workers.death")
+def death(trace: Trace) -> Violation | None:
+    require(workers(trace.case))
+    rank = built(trace)
+    dead, judged = _deaths(trace.case, rank), False
+    for walk in walks(rank):
+        place = first_error(walk)
+        if place is not None:
+            judged = True
+            violation = _reported(trace, rank, walk[place], dead)
+        else:
+            require(any(step.ended for step in walk))
+            violation = _unreported(trace, rank, walk, dead)
+        if violation:
+            return violation
+    require(judged)
+    return None
+
+
+def _unreported(
+    trace: Trace, rank: RankTrace, walk: list[Step], dead: list[Death]
+) -> Violation | None:
+    """An end without an error is right only if nothing is missing."""
+    wanted = expected(trace.case)
+    if wanted is not None and sorted(map(str, items(walk))) == sorted(map(str, wanted)):
+        return None
+    saw = f"worker {dead[0].worker} died ({dead[0].how}); the pass gave {items(walk)} and ended"
+    return Violation("silent-end", saw, events=_rows(rank, walk[-1]), about=dead[0].about)
+
+
+def _reported(trace: Trace, rank: RankTrace, step: Step, dead: list[Death]) -> Violation | None:
+    assert step.error is not None
+    told, about = text(step.error), dead[0].about
+    if about in COUNTED_AS_DEATH:
+        planned = [fault for fault in faults(trace.case) if kills(fault)]
+        if planned and not unfaithful(step.error, planned[0]):
+            return None
+    saw = f"worker {dead[0].worker} (pid {dead[0].pid}) died of {about}; {step.error}"[:600]
+    named = [one for one in dead if _names(told, one)]
+    if not named:
+        return Violation("worker-unnamed", saw, events=_rows(rank, step), about=about)
+    if not any(_explains(told, one) for one in named):
+        return Violation("reason-unnamed", saw, events=_rows(rank, step), about=about)
+    return _late(rank, step, dead, BOUND_S)
+
+
+@law("workers.death-soon")
+def death_soon(trace: Trace) -> Violation | None:
+    require(workers(trace.case))
+    rank = built(trace)
+    dead, judged = _deaths(trace.case, rank), False
+    for walk in walks(rank):
+        place = first_error(walk)
+        if place is not None:
+            judged = True
+            violation = _late(rank, walk[place], dead, SOON_S)
+            if violation:
+                return violation
+    require(judged)
+    return None
+
+
+def _late(rank: RankTrace, step: Step, dead: list[Death], bound_s: float) -> Violation | None:
+    """Seconds from the death or the call of `next()`, whichever is later, to the error.
+
+    Only where each `next()` is an operation of its own.
+    """
+    asked = [number for number, _ in reads(rank)]
+    single = all(getattr(rank.events[number].operation, "count", 0) == 1 for number in asked)
+    wants = kinds(records(rank), "want")
+    if step.event not in asked or not single or len(wants) != len(asked):
+        return None
+    want = wants[asked.index(step.event)].seconds
+    waited = rank.events[step.event].seconds - max(0.0, min(one.seconds for one in dead) - want)
+    if waited <= bound_s:
+        return None
+    saw = f"the error came {waited:.1f} s after worker {dead[0].worker} died of {dead[0].how}"
+    return Violation("late-report", saw, events=_rows(rank, step), about=dead[0].about)
+
+
+@law("workers.dead-iterator")
+def dead_iterator(trace: Trace) -> Violation | None:
+    require(workers(trace.case))
+    rank = built(trace)
+    dead, wanted, judged = _deaths(trace.case, rank), expected(trace.case), False
+    require(not any(one.how in COUNTED_AS_DEATH for one in dead))
+    for walk in walks(rank):
+        place = first_error(walk)
+        given = items(walk)
+        hole = ordered(trace) and wanted is not None and given != wanted[: len(given)]
+        after = walk[place + 1 :] if place is not None else []
+        judged = judged or bool(after)
+        bad = next((step for step in after if step.error is None), None)
+        if hole:
+            saw = f"worker {dead[0].worker} died of {dead[0].how}; the iterator gave {given}"
+            return Violation("batch-after-hole", saw, events=_rows(rank, walk[-1]))
+        if bad is not None:
+            gave = "an ordinary end" if bad.ended else bad.item
+            saw = f"the death of worker {dead[0].worker} was reported; then next() gave {gave}"
+            anomaly = "ends" if bad.ended else "goes-on"
+            return Violation(anomaly, saw, events=_rows(rank, bad))
+    require(judged)
+    return None
+
+
+@law("workers.no-hang")
+def no_hang(trace: Trace) -> Violation | None:
+    about = wrong(trace.case)
+    for rank in trace:
+        if rank.fate not in ("done", "stuck"):
+            saw = f"the process in which the loader was called ended: {rank.fate}"
+            return Violation("main-process-died", saw, about=about)
+        last = hung(rank) if rank.events else None
+        if last is None and rank.fate == "done":
+            continue
+        if _endless(trace.case):
+            raise Unmet
+        called = f"{last.operation!r} {last.error.message}" if last and last.error else (
+            f"after {len(rank.events)} operations the process did not answer"
+        )  # fmt: skip
+        row = ((rank.rank, max(0, len(rank.events) - 1)),)
+        return Violation("hang", f"{about or 'nothing'} goes wrong; {called}", (), row, about)
+    require(about)
+    return None
+
+
+def _endless(case: Case) -> bool:
+    """Whether the dataset itself does not return, and no `timeout` bounds that."""
+    waits = any(fault.what == "hang" for fault in faults(case))
+    return waits and not arguments(case).get("timeout")

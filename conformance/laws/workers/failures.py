@@ -1,0 +1,191 @@
+"""Laws of `spec/workers.md`: exceptions on their way from a worker to the caller."""
+
+from __future__ import annotations
+
+from conformance.case import Case
+from conformance.datasets import Fault
+from conformance.laws import Violation, law, require
+from conformance.laws.loading import arguments, built, expected, faults, workers
+from conformance.laws.workers.orders import ordered
+from conformance.laws.workers.outcomes import (
+    Step,
+    chain,
+    first_error,
+    items,
+    raises,
+    unfaithful,
+    walks,
+)  # fmt: skip
+from conformance.trace import Error, RankTrace, Trace
+
+HELD: dict[str, tuple[str, ...]] = {
+    "Planned": ("arguments ('planned {at}')",),
+    "ValueError": ("arguments ('planned {at}')",),
+    "KeyError": ("arguments ('planned {at}')",),
+    "OSError": ("arguments (28, 'planned {at}')", "errno 28", "filename 'a file'"),
+    "Coded": ("arguments ('planned {at}')", "code 7"),
+    "WithMessage": ("arguments ('planned {at}')",),
+    "UnicodeDecodeError": (r"arguments ('ascii', b'\xe9', 0, 1, 'planned {at}')",),
+}
+"""What the planned exceptions hold that pickle carries there and back."""
+
+
+def _planned(trace: Trace, *where: str) -> tuple[RankTrace, list[Fault]]:
+    """The rank, and the exceptions planned in these places; requires that all are of that kind."""
+    require(workers(trace.case))
+    rank, planned = built(trace), faults(trace.case)
+    require(planned and all(raises(fault) and fault.where in where for fault in planned))
+    return rank, planned
+
+
+def _rows(rank: RankTrace, step: Step) -> tuple[tuple[int, int], ...]:
+    return ((rank.rank, step.event),)
+
+
+@law("workers.errors")
+def errors(trace: Trace) -> Violation | None:
+    rank, planned = _planned(trace, "item", "collate")
+    reported = False
+    for walk in walks(rank):
+        found = [step for step in walk if step.error is not None]
+        if not found and any(step.ended for step in walk):
+            saw = f"{planned[0].what} in {planned[0].where}, and the pass ended without an error"
+            return Violation("swallowed-error", saw, about=planned[0].what)
+        # What follows the error of an iterable dataset is not said.
+        several = not hasattr(arguments(trace.case)["dataset"], "shard")
+        for step in found if several else found[:1]:
+            reported = True
+            violation = _told(rank, step, planned)
+            if violation:
+                return violation
+    require(reported)
+    return None
+
+
+def _told(rank: RankTrace, step: Step, planned: list[Fault]) -> Violation | None:
+    """Whether an error reports one of the planned exceptions."""
+    assert step.error is not None
+    lacks = [unfaithful(step.error, fault) for fault in planned]
+    if "" in lacks:
+        return None
+    about = planned[0].what
+    saw = f"{about} in {planned[0].where} arrived as {_short(step.error)}"
+    if lacks[0] == "no-traceback":
+        saw += ", without the worker's traceback"
+    return Violation(lacks[0], saw, events=_rows(rank, step), about=about)
+
+
+def _short(error: Error) -> str:
+    told = str(error)
+    return told if len(told) < 200 else f"{told[:200]} ..."
+
+
+@law("workers.error-attributes")
+def error_attributes(trace: Trace) -> Violation | None:
+    rank, planned = _planned(trace, "item", "collate")
+    require(len(planned) == 1 and planned[0].what in HELD)
+    wanted = [line.replace("{at}", str(planned[0].at)) for line in HELD[planned[0].what]]
+    reported = False
+    for walk in walks(rank):
+        place = first_error(walk)
+        if place is None:
+            continue
+        step, reported = walk[place], True
+        assert step.error is not None
+        lost = min((_lost(error, wanted) for error in chain(step.error)), key=len)
+        if lost:
+            saw = f"{planned[0].what} arrived as {_short(step.error)} without {', '.join(lost)}"
+            about = lost[0].partition(" ")[0]
+            return Violation("lost-attribute", saw, events=_rows(rank, step), about=about)
+    require(reported)
+    return None
+
+
+def _lost(error: Error, wanted: list[str]) -> list[str]:
+    return [line for line in wanted if line not in error.held]
+
+
+@law("workers.error-place")
+def error_place(trace: Trace) -> Violation | None:
+    rank, planned = _planned(trace, "item", "collate", "sampler")
+    require(ordered(trace))
+    wanted = expected(trace.case)
+    require(wanted is not None)
+    assert wanted is not None
+    fault, whole = min(
+        ((fault, _whole(trace.case, wanted, fault)) for fault in planned), key=lambda pair: pair[1]
+    )
+    judged = False
+    for walk in walks(rank):
+        place = first_error(walk)
+        if place is None and not any(step.ended for step in walk):
+            continue
+        judged = True
+        anomaly = _misplaced(walk, place, wanted[:whole], fault)
+        if anomaly:
+            shown = [_short(step.error) if step.error else step.item for step in walk[:12]]
+            saw = f"{shown} where {wanted[:whole]} come before the error of the {fault.where}"
+            return Violation(anomaly, saw, events=_rows(rank, walk[-1]), about=fault.where)
+    require(judged)
+    return None
+
+
+def _whole(case: Case, wanted: list[object], fault: Fault) -> int:
+    """How many whole batches come before the error."""
+    if fault.where == "sampler":
+        sized = "batch_sampler" not in arguments(case)
+        return fault.at // (arguments(case).get("batch_size", 1) or 1) if sized else fault.at
+    places = [k for k, batch in enumerate(wanted) if fault.at in _indices_of(batch)]
+    require(places)
+    return places[0]
+
+
+def _indices_of(batch: object) -> list[object]:
+    return batch if isinstance(batch, list) else [batch]
+
+
+def _misplaced(walk: list[Step], place: int | None, wanted: list[object], fault: Fault) -> str:
+    """What is wrong with the place of the first error; the batches `wanted` come before it."""
+    if place is None:
+        return "swallowed-error"
+    before = items(walk[:place])
+    if before[: len(wanted)] == wanted:
+        further = before[len(wanted) :]
+        # The last indices that a sampler gave may come as an incomplete batch.
+        started = fault.where == "sampler" and len(further) == 1 and _indices_of(further[0])
+        incomplete = started and fault.at - 1 in started and fault.at not in started
+        return "misplaced-error" if further and not incomplete else ""
+    missing = [batch for batch in wanted if batch not in items(walk)]
+    return "lost-batch" if missing else "misplaced-error"
+
+
+@law("workers.init-error")
+def init_error(trace: Trace) -> Violation | None:
+    rank, planned = _planned(trace, "init", "iter")
+    require(len(planned) == 1 and planned[0].at < workers(trace.case))
+    fault, judged = planned[0], False
+    for walk in walks(rank):
+        place = first_error(walk)
+        if place is None:
+            if any(step.ended for step in walk):
+                saw = f"{fault.what} in {fault.where}, and the pass ended without an error"
+                return Violation("swallowed-error", saw, about=fault.where)
+            continue
+        judged = True
+        violation = _told(rank, walk[place], planned) or _later(rank, walk, place, fault)
+        if violation:
+            return violation
+    require(judged)
+    return None
+
+
+def _later(rank: RankTrace, walk: list[Step], place: int, fault: Fault) -> Violation | None:
+    """What comes after the first report: the same report, each time."""
+    for step in walk[place + 1 :]:
+        if step.error is not None and not unfaithful(step.error, fault):
+            continue
+        anomaly = "changed-error" if step.error else "ends" if step.ended else "goes-on"
+        gave = _short(step.error) if step.error else "the end" if step.ended else step.item
+        saw = f"{fault.what} in {fault.where} was reported; a later next() gave {gave}"
+        return Violation(anomaly, saw, events=_rows(rank, step), about=fault.where)
+    return None

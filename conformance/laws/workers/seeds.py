@@ -1,0 +1,186 @@
+"""Laws of `spec/workers.md`: the random streams of workers.
+
+A dataset that "gives dice" tells for each item which worker made it, and what this worker drew from
+the global generators of torch, numpy and `random`. What a worker drew in a pass is its stream. Two
+streams are taken for the same when they agree as far as both go, and at least in two draws of 30
+bits each: by chance that happens once in 10^18 pairs.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from conformance import loading as lo
+from conformance import operations as op
+from conformance.case import Case
+from conformance.datasets import Mapped, Stream
+from conformance.laws import Violation, law, require
+from conformance.laws.loading import Run, arguments, built, hung, rows, runs, workers
+from conformance.laws.workers.orders import rebuilt
+from conformance.recipes import Generator
+from conformance.trace import RankTrace, Trace
+
+SOURCES = ("torch", "numpy", "random")
+
+AGREE_MIN = 2
+"""So many equal draws make two streams the same."""
+
+WARNS = ("random", "generator", "rng", "seed")
+"""Words of a warning that tells of generators that repeat."""
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """What one worker drew from one source in one pass."""
+
+    rank: int
+    passed: int
+    worker: int
+    source: str
+    draws: tuple[int, ...]
+
+    def __str__(self) -> str:
+        return f"worker {self.worker} in pass {self.passed} of rank {self.rank}"
+
+
+def gives(trace: Trace) -> str:
+    """What the items of the case's dataset are."""
+    data = arguments(trace.case).get("dataset")
+    return data.gives if isinstance(data, (Mapped, Stream)) else ""
+
+
+def drawn(rank: RankTrace, passed: list[Run], sources: tuple[str, ...] = SOURCES) -> list[Drawn]:
+    """The streams of these passes; requires that they came to their end."""
+    require(passed and all(run.finished and not run.errors for run in passed))
+    found = []
+    for number, run in enumerate(passed):
+        made = [item for item in run.items if isinstance(item, list) and len(item) > 2]
+        for worker in sorted({item[1] for item in made}):
+            columns = zip(*(item[2:] for item in made if item[1] == worker), strict=True)
+            for source, draws in zip(sources, columns, strict=False):
+                found.append(Drawn(rank.rank, number, worker, source, tuple(draws)))
+    return found
+
+
+def constructions(rank: RankTrace) -> list[list[Run]]:
+    """The passes after each construction that was followed by any."""
+    made, found = rebuilt(rank), runs(rank)
+    ends = [*made[1:], len(rank.events)]
+    parts = [[r for r in found if a < r.begun < b] for a, b in zip(made, ends, strict=True)]
+    return [part for part in parts if part]
+
+
+def comparable(found: list[Drawn]) -> list[tuple[Drawn, Drawn]]:
+    """The pairs of streams of one source that are long enough; requires that there are any."""
+    pairs = [
+        (a, b) for a, b in itertools.combinations(found, 2)
+        if a.source == b.source and min(len(a.draws), len(b.draws)) >= AGREE_MIN
+    ]  # fmt: skip
+    require(pairs)
+    return pairs
+
+
+def agree(a: Drawn, b: Drawn) -> bool:
+    """Whether two streams are the same as far as both go."""
+    return all(x == y for x, y in zip(a.draws, b.draws, strict=False))
+
+
+def repeated(pairs: Iterable[tuple[Drawn, Drawn]], anomaly: str) -> Violation | None:
+    """A violation that tells of every source from which two of these streams are the same."""
+    same = [(a, b) for a, b in pairs if agree(a, b)]
+    if not same:
+        return None
+    a, b = same[0]
+    about = ", ".join(dict.fromkeys(one.source for one, _ in same))
+    return Violation(anomaly, f"{a} and {b} both drew {a.draws[:3]} from {a.source}", about=about)
+
+
+@law("workers.seeds")
+def seeds(trace: Trace) -> Violation | None:
+    require(gives(trace) == "dice" and workers(trace.case))
+    rank = built(trace)
+    for passed in constructions(rank):
+        pairs = comparable(drawn(rank, passed))
+        within = [(a, b) for a, b in pairs if a.passed == b.passed]
+        violation = repeated(within, "workers-alike") or repeated(pairs, "passes-alike")
+        if violation:
+            return violation
+    return None
+
+
+@law("workers.seeds-repeat")
+def seeds_repeat(trace: Trace) -> Violation | None:
+    require(gives(trace) == "dice" and workers(trace.case))
+    rank = built(trace)
+    made = constructions(rank)
+    require(len(made) == 2 and _seeded_alike(trace.case, rank))
+    before, after = ({_name(one): one for one in drawn(rank, part)} for part in made)
+    shared = [name for name in before if name in after and before[name].worker >= 0]
+    require(shared)
+    other = [name for name in shared if not agree(before[name], after[name])]
+    if not other:
+        return None
+    was, now = before[other[0]], after[other[0]]
+    saw = f"{was} drew {was.draws[:3]} from {was.source}, and seeded alike {now.draws[:3]}"
+    about = ", ".join(dict.fromkeys(source for _, _, source in other))
+    return Violation("other-streams", saw, events=rows(rank, *made[0], *made[1]), about=about)
+
+
+def _name(one: Drawn) -> tuple[int, int, str]:
+    return one.passed, one.worker, one.source
+
+
+def _seeded_alike(case: Case, rank: RankTrace) -> bool:
+    """Whether the two loaders were seeded, built and used in the same way."""
+    steps, made = [event.operation for event in rank.events], rebuilt(rank)
+    if len(made) != 3 or not isinstance(steps[-1], op.Iterate):
+        return False
+    used = [_uses(steps[made[1] : made[2]]), _uses(steps[made[2] :])]
+    seeds = [_torch_seed(steps[:end]) for end in made[1:]]
+    own = isinstance(arguments(case).get("generator"), Generator)
+    return used[0] == used[1] and (own or seeds[0] == seeds[1] is not None)
+
+
+def _uses(steps: list[Any]) -> list[str]:
+    """What was done with a loader, its schedules left out: they decide nothing here."""
+    return [repr(step) for step in steps if not isinstance(step, (op.Reseed, lo.Schedule))]
+
+
+def _torch_seed(steps: list[Any]) -> int | None:
+    """The seed that torch was given last."""
+    found = [s.seed for s in steps if isinstance(s, op.Reseed) and s.which in ("torch", "all")]
+    return found[-1] if found else None
+
+
+@law("workers.rank-seeds")
+def rank_seeds(trace: Trace) -> Violation | None:
+    require(gives(trace) == "dice" and workers(trace.case) and trace.done)
+    require(trace.case.world == "group" and len(trace.ranks) > 1 and trace.case.alike)
+    require(all(rank.events[0].error is None and hung(rank) is None for rank in trace))
+    pairs = comparable([one for rank in trace for one in drawn(rank, runs(rank))])
+    return repeated([(a, b) for a, b in pairs if a.rank != b.rank], "ranks-alike")
+
+
+@law("workers.object-rng")
+def object_rng(trace: Trace) -> Violation | None:
+    kind = gives(trace)
+    require(kind.startswith("own-") and workers(trace.case) > 1)
+    rank = built(trace)
+    found = [run for made in constructions(rank) for run in made]
+    pairs = comparable(drawn(rank, found, (kind.removeprefix("own-"),)))
+    violation = repeated([(a, b) for a, b in pairs if a.passed == b.passed], "generators-alike")
+    return None if violation and _warned(rank) else violation
+
+
+def _warned(rank: RankTrace) -> bool:
+    """Whether a warning, in the main process or printed by a worker, tells of generators."""
+    texts = [text for event in rank.events for text in event.warnings]
+    texts += [event.value for event in rank.events if _printed_warning(event.value)]
+    return any(word in text.lower() for text in texts for word in WARNS)
+
+
+def _printed_warning(value: Any) -> bool:
+    return isinstance(value, str) and "warn" in value.lower()

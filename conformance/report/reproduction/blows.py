@@ -1,0 +1,188 @@
+"""What a plan does to a loader's processes, as statements: signals, forks, limits, measures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from conformance import loading as lo
+from conformance import operations as op
+from conformance.report.reproduction.draft import Draft
+from conformance.report.reproduction.loader import LOADING
+from conformance.trace import Event
+
+STANDING = """\
+def standing():
+    found = pathlib.Path("/proc/self/task").glob("*/children")
+    tasks = [path.read_text().split() for path in found]
+    names = [pathlib.Path(f"/proc/{pid}/cmdline").read_text() for pids in tasks for pid in pids]
+    own = [name for name in names if not any(word in name for word in ("_tracker", "forkserver"))]
+    return {"children": len(own), "threads": threading.active_count(),
+            "descriptors": len(os.listdir("/proc/self/fd"))}
+def left(before):
+    end = time.monotonic() + 7
+    while (now := standing()) != before and time.monotonic() < end:
+        time.sleep(0.05)
+    return sorted(name for name in now if now[name] > before[name])""".splitlines()
+
+
+def before(draft: Draft) -> list[str]:
+    """What must be looked at before the construction."""
+    lines = []
+    if draft.has(lo.Leftovers):
+        draft.need("os", "pathlib", "threading", "time")
+        draft.define("standing", STANDING)
+        lines.append("before = standing()")
+    if draft.has(lo.Printed):
+        draft.need("os", "tempfile")
+        lines += ["out, file = os.dup(1), tempfile.TemporaryFile()"]
+        lines += ["os.dup2(file.fileno(), 1), os.dup2(file.fileno(), 2)"]
+    return lines
+
+
+def after(draft: Draft) -> list[str]:
+    """What must be put back at the end."""
+    return ["sys.stdout.flush()", "os.dup2(out, 1)"] if draft.has(lo.Printed) else []
+
+
+def _leftovers(draft: Draft, step: lo.Leftovers, event: Event) -> list[str]:
+    draft.need("gc")
+    return ["gc.collect()", "now.append(left(before))"]
+
+
+def _strike(draft: Draft, step: lo.Strike, event: Event) -> list[str]:
+    draft.need("os", "signal", "time")
+    kill = f"os.kill(pids[{step.worker}] or 1 << 22, signal.{step.how})"
+    return ["time.sleep(0.5)", kill, *([] if draft.has(lo.Ponder) else ["time.sleep(0.5)"])]
+
+
+def _ponder(draft: Draft, step: lo.Ponder, event: Event) -> list[str]:
+    draft.need("time")
+    return [f"end = time.monotonic() + {step.seconds}", *BUSY]
+
+
+BUSY = ["while time.monotonic() < end:", "    time.sleep(0.01)"]
+
+
+def _interrupt(draft: Draft, step: lo.Interrupt, event: Event) -> list[str]:
+    draft.need("itertools", "os", "signal", "threading")
+    kill = "os.killpg, (os.getpgrp(), " if step.everybody else "os.kill, (os.getpid(), "
+    sent = f"threading.Timer(1, {kill}signal.SIGINT)).start()"
+    return [sent, *LOADING[op.Take](draft, op.Take(step.name), event)]
+
+
+def _fork(draft: Draft, step: lo.Fork, event: Event) -> list[str]:
+    draft.need("atexit", "gc", "os", "signal")
+    last = ["    atexit._run_exitfuncs()"] if step.how == "exit" else []
+    opened = [f"pass_{s.name}" for s in draft.case.plan if isinstance(s, op.Open)]
+    gone = " = ".join(dict.fromkeys(["loader", *opened, "batch"]))
+    return [
+        "pid = os.fork()", "if not pid:", "    signal.alarm(5)", f"    {gone} = None",
+        "    gc.collect()", *last, "    os._exit(0)",
+        "code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])",
+        "now.append('stuck' if code == -signal.SIGALRM else f'exit {code}')",
+    ]  # fmt: skip
+
+
+def _orphan(draft: Draft, step: lo.Orphan, event: Event) -> list[str]:
+    draft.need("os", "pathlib", "signal", "time")
+    children = 'pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()'
+    return [
+        "pid = os.fork()", "if not pid:", "    opened = iter(loader)", "    next(opened)",
+        "    time.sleep(60)", "    os._exit(1)",
+        "time.sleep(4)", f"workers = {children}", "os.kill(pid, signal.SIGKILL)",
+        "os.waitpid(pid, 0)", "time.sleep(10.5)",
+        'alive = [w for w in workers if os.path.exists(f"/proc/{w}/exe")]',
+        "for worker in alive:", "    os.kill(int(worker), signal.SIGKILL)",
+        "now.append(['workers live on'] * bool(alive))",
+    ]  # fmt: skip
+
+
+def _limit(draft: Draft, step: lo.Limit, event: Event) -> list[str]:
+    draft.need("os", "resource")
+    which = {"descriptors": "NOFILE", "memory": "FSIZE"}[step.what]
+    soft = f"{step.spare}"
+    if step.what == "descriptors":
+        soft += ' + 1 + max(map(int, os.listdir("/proc/self/fd")))'
+    hard = f"resource.getrlimit(resource.RLIMIT_{which})[1]"
+    return [
+        f"resource.setrlimit(resource.RLIMIT_{which}, ({hard if step.spare < 0 else soft}, {hard}))"
+    ]
+
+
+def _daemon(draft: Draft, step: lo.Daemon, event: Event) -> list[str]:
+    draft.need("multiprocessing")
+    return ['multiprocessing.current_process()._config["daemon"] = True']
+
+
+def _memory(draft: Draft, step: lo.Memory, event: Event) -> list[str]:
+    draft.need("gc", "pathlib", "re")
+    draft.define("memory", MEMORY)
+    return ["gc.collect()", "sizes.append(memory())"]
+
+
+MEMORY = """\
+sizes = []  # MiB of this process alone
+def memory():
+    text = pathlib.Path("/proc/self/smaps_rollup").read_text()
+    return sum(map(int, re.findall(r"Private_\\w+: +(\\d+)", text))) >> 10""".splitlines()
+
+
+def _printed(draft: Draft, step: lo.Printed, event: Event) -> list[str]:
+    looked = "'printed' if os.pread(1, 20_000, 0) else 'nothing printed'"
+    return ["sys.stdout.flush()", f"now.append({looked})"]
+
+
+def _devices(draft: Draft, step: lo.Devices, event: Event) -> list[str]:
+    draft.need("torch")
+    if step.current is None:
+        return []
+    return [f"torch.cuda.set_device({step.current} % torch.cuda.device_count())"]
+
+
+def _contexts(draft: Draft, step: lo.Contexts, event: Event) -> list[str]:
+    draft.need("torch")
+    every = "filter(torch._C._cuda_hasPrimaryContext, range(torch.cuda.device_count()))"
+    return [f"now.append(list({every}) if torch.cuda.is_initialized() else [])"]
+
+
+def _pinned(draft: Draft, step: lo.Pinned, event: Event) -> list[str]:
+    draft.define("pinned", PINNED)
+    draft.need("torch")
+    return ["now.append([tensor.is_pinned() for tensor in pinned(batches)])"]
+
+
+PINNED = """\
+def pinned(value):
+    if isinstance(value, torch.Tensor):
+        return [value]
+    held = value.values() if isinstance(value, dict) else value
+    return [t for v in held for t in pinned(v)] if isinstance(value, (dict, list, tuple)) else []
+""".splitlines()
+
+
+def _carry(draft: Draft, step: lo.Carry, event: Event) -> list[str]:
+    draft.need("torch")
+    return [
+        "for batch in loader:", "    torch.cuda._sleep(500_000_000)",
+        "    copy = batch.to('cuda', non_blocking=True)", "    batch = None",
+        "    now.append([int(copy.min()), int(copy.max())])",
+    ]  # fmt: skip
+
+
+def _overlap(draft: Draft, step: lo.Overlap, event: Event) -> list[str]:
+    draft.need("time", "torch")
+    return [
+        "batch = next(iter(loader))", "torch.cuda.synchronize()", "began = time.monotonic()",
+        "batch.to('cuda', non_blocking=True)", "handed_over = time.monotonic() - began",
+        "torch.cuda.synchronize()", "copied = time.monotonic() - began",
+        "now.append('in the background' if handed_over < copied / 2 else 'waited for')",
+    ]  # fmt: skip
+
+
+BLOWS: dict[type, Callable[[Draft, Any, Event], list[str]]] = {
+    lo.Leftovers: _leftovers, lo.Strike: _strike, lo.Ponder: _ponder, lo.Interrupt: _interrupt,
+    lo.Fork: _fork, lo.Orphan: _orphan, lo.Limit: _limit, lo.Daemon: _daemon, lo.Memory: _memory,
+    lo.Printed: _printed, lo.Devices: _devices, lo.Contexts: _contexts, lo.Pinned: _pinned,
+    lo.Carry: _carry, lo.Overlap: _overlap,
+}  # fmt: skip

@@ -1,0 +1,200 @@
+"""Datasets as the few lines that this very case needs: a range, a list, or a class."""
+
+from __future__ import annotations
+
+from conformance.datasets import Mapped, Stream
+from conformance.loading import Free, Schedule, Shut, Strike, Tell
+from conformance.operations import Resize
+from conformance.report.reproduction.draft import Draft, indented
+from conformance.report.reproduction.gates import passing, reported
+from conformance.report.reproduction.mishaps import faults
+from conformance.report.reproduction.origin import role_name
+from conformance.report.reproduction.sources import copied
+from conformance.worlds import samples
+
+DRAWS = "1 << 30"
+
+GIVES = {
+    "number": "i", "parcel": "i", "tensor": "torch.tensor(i)", "buffer": "self.buffer.fill_(i)",
+    "dice": "(i, worker, int(torch.randint({d}, ())), numpy.random.randint({d}),"
+    " random.randrange({d}))",
+    "marked": "1000 * self.mark + i", "bulk": "bytes([i % 256]) * (1 << 20)",
+    "dict": "{{'x': torch.tensor([i, i + 1]), 'y': i}}",
+    "ordered": "collections.OrderedDict(b=i, a=torch.tensor(float(i)))",
+    "tuple": "(i, torch.tensor([float(i)]))", "list": "[i, i + 0.5]",
+    "named": "Point(torch.tensor([[i]]), i)",
+    "nested": "{{'a': [i, (torch.tensor(i), 's')], 'b': {{'c': numpy.float32(i)}}}}",
+    "text": "f'text {{i}}'", "bytes": "bytes([i])", "float": "i + 0.5", "flag": "i % 2 == 0",
+    "array": "numpy.array([i, i], dtype=numpy.int32)", "scalar": "numpy.int16(i)",
+    "mixed": "torch.zeros(i % 2 + 1)", "foreign": "Foreign()", "none": "None", "held": "i",
+    "swept": "i + 0 * gc.collect()", "large": "torch.full((1 << 21,), i)",
+    "device": "torch.tensor([i, worker, int(torch.cuda.is_initialized())])",
+    "info": "_info(i, self)",
+    "bag": "Bag(f'bag {{i}}', x=torch.tensor([i]), y=[b'b', torch.tensor(0.5)])",
+    "row": "_row(i, self)", "pair": "_pair(i, self)",
+    "range": "{{'x': torch.tensor(i), 'ids': range(i, i + 2)}}",
+    "own-Generator": "(i, worker, int(self.own.integers({d})))",
+    "own-RandomState": "(i, worker, int(self.own.randint({d})))",
+    "own-Random": "(i, worker, self.own.randrange({d}))",
+    "own-torch": "(i, worker, int(torch.randint({d}, (), generator=self.own)))",
+}  # fmt: skip
+"""Item `i` of a dataset, by what it gives."""
+
+OWN = {
+    "own-Generator": "own = numpy.random.default_rng(5)",
+    "own-RandomState": "own = numpy.random.RandomState(5)", "own-Random": "own = random.Random(5)",
+    "own-torch": "own = torch.Generator().manual_seed(5)", "marked": "mark = 0",
+    "buffer": "buffer = torch.zeros((), dtype=torch.int64)",
+}  # fmt: skip
+"""What the dataset holds for it."""
+
+CLASSES = {
+    "foreign": (samples.Foreign,), "bag": (samples.Bag, samples._bag),
+    "row": (samples.Row, samples._row), "pair": (samples.Pair, samples._pair),
+    "info": (samples._info,),
+}  # fmt: skip
+
+LAZY = ("held", "swept", "device", "large", "bulk", "mixed")
+"""What must be made where it is asked for."""
+
+MODULES = ("torch", "numpy", "random", "collections", "gc", "operator")
+
+
+def item(draft: Draft, gives: str) -> str:
+    """The expression for item `i`; imports and defines what it needs."""
+    text = GIVES[gives].format(d=DRAWS)
+    copied(draft, *CLASSES.get(gives, ()))
+    if gives == "named":
+        draft.need("collections")
+        draft.define("Point", ["Point = collections.namedtuple('Point', ['x', 'label'])"])
+    if gives in ("row", "pair"):
+        draft.need("torch")
+    if gives == "info":
+        draft.need("operator")
+    held = OWN.get(gives, "")
+    draft.need(*(name for name in MODULES if f"{name}." in text or f"{name}." in held))
+    return text
+
+
+def worker(draft: Draft) -> str:
+    """The number of the worker, -1 in the main process."""
+    return f"worker = getattr({role_name(draft, 'get_worker_info')}(), 'id', -1)"
+
+
+def mapped(draft: Draft, recipe: Mapped) -> str:
+    """The expression for a map-style dataset."""
+    text = item(draft, recipe.gives)
+    if _plain(draft, recipe) and "self" not in text and "worker" not in text:
+        return f"range({recipe.n})" if text == "i" else f"[{text} for i in range({recipe.n})]"
+    return draft.define("Data", _mapped(draft, recipe, text)) + "()"
+
+
+def _plain(draft: Draft, recipe: Mapped) -> bool:
+    """Whether a sequence does all that the dataset has to do."""
+    waits = recipe.gated and draft.has(Schedule, Shut, Free)
+    acts = recipe.faults or recipe.many or waits or draft.reports or draft.has(Tell, Resize, Strike)
+    return recipe.sized and not acts and recipe.gives not in LAZY
+
+
+def _mapped(draft: Draft, recipe: Mapped, text: str) -> list[str]:
+    lines = ["class Data:", *indented(_held(recipe.gives))]
+    if draft.has(Resize):
+        lines.append(f"    n = {recipe.n}")
+    if recipe.sized:
+        lines += ["    def __len__(self):", f"        return {_size(draft, recipe.n)}"]
+    body = _fetched(draft, recipe, text)
+    lines += ["    def __getitem__(self, i):", *indented(body, 2)]
+    return lines + (indented(_many(draft, recipe)) if recipe.many else [])
+
+
+def _size(draft: Draft, n: int) -> str:
+    return "self.n" if draft.has(Resize) else f"{n}"
+
+
+def _fetched(draft: Draft, recipe: Mapped | Stream, text: str, give: str = "return") -> list[str]:
+    """How item `i` is fetched: it is reported, waits at the gate, goes wrong or is made."""
+    lines = [*reported(draft, "fetch", "i"), *passing(draft, recipe.gated)]
+    lines += faults(draft, recipe.faults, "item", "i", give)
+    if "worker" in text + "".join(lines) and isinstance(recipe, Mapped):
+        lines.insert(0, worker(draft))
+    return [*lines, f"{give} {text}"]
+
+
+def _held(gives: str) -> list[str]:
+    if gives == "held":
+        return ["def __init__(self):", "    self.held = lambda: None"]
+    return [OWN[gives]] if gives in OWN else []
+
+
+def _many(draft: Draft, recipe: Mapped) -> list[str]:
+    answers = {"all": "found", "fewer": "found[:-1]", "more": "found + found[:1]"}
+    return [
+        "def __getitems__(self, indices):", *indented(reported(draft, "collate", "len(indices)")),
+        "    found = [self[i] for i in indices]", f"    return {answers[recipe.many]}",
+    ]  # fmt: skip
+
+
+def stream(draft: Draft, recipe: Stream) -> str:
+    """The expression for an iterable-style dataset, an instance of the candidate's class."""
+    text = item(draft, recipe.gives)
+    base = role_name(draft, "IterableDataset")
+    lines = [f"class Data({base}):", *indented(_held(recipe.gives))]
+    if recipe.sized:
+        lines += ["    def __len__(self):", f"        return {_size(draft, recipe.n)}"]
+    if draft.has(Resize):
+        lines.append(f"    n = {recipe.n}")
+    early = any(fault.where == "iter" for fault in recipe.faults)
+    if draft.reports or recipe.again:
+        body = _reporting(draft, recipe, text)
+    else:
+        body = _iterating(draft, recipe, text, early)
+    draft.define("Data", [*lines, *indented(body)])
+    return "Data()"
+
+
+def _share(draft: Draft, recipe: Stream) -> list[str]:
+    """The elements that this worker gives."""
+    n = _size(draft, recipe.n)
+    spare = f"max(0, {n} - workers + 1)"
+    size = draft.case.world_size
+    text = {
+        "worker": f"range(worker, {n}, workers)",
+        "rank": f"range(self.rank * workers + worker, {n}, {size} * workers)",
+        "skewed": f"range({spare}) if worker == 0 else [*range({spare}, {n})][worker - 1 : worker]",
+        "blocks": f"range({n} * worker // workers, {n} * (worker + 1) // workers)",
+    }.get(recipe.shard)
+    if text is None:
+        return [f"share = range({n})"]
+    info = f"info = {role_name(draft, 'get_worker_info')}()"
+    told = "worker, workers = (info.id, info.num_workers) if info else (0, 1)"
+    return [info, told, f"share = {text}"]
+
+
+def _iterating(draft: Draft, recipe: Stream, text: str, early: bool) -> list[str]:
+    """`__iter__` as a generator; where it fails itself, the elements have one of their own."""
+    fetched = _fetched(draft, recipe, text, "yield")
+    known = [worker(draft)] if "worker" in " ".join(fetched) else []
+    loop = [*_share(draft, recipe), *known, "for i in share:", *indented(fetched)]
+    if not early:
+        return ["def __iter__(self):", *indented(loop)]
+    failing = [worker(draft), *faults(draft, recipe.faults, "iter", "max(0, worker)")]
+    begin = ["def __iter__(self):", *indented(failing), "    return self.elements()"]
+    return [*begin, "def elements(self):", *indented(loop)]
+
+
+def _reporting(draft: Draft, recipe: Stream, text: str) -> list[str]:
+    """An iterator that tells of its end, and of being asked after it."""
+    begin = [*reported(draft, "iter", "0"), worker(draft)]
+    begin += [*faults(draft, recipe.faults, "iter", "max(0, worker)"), *_share(draft, recipe)]
+    fetched = _fetched(draft, recipe, text)
+    known = [worker(draft)] if "worker" in " ".join(fetched) else []
+    again = ["self.left = iter(self.share) if self.ended else self.left"] if recipe.again else []
+    told = ['report("ask" if self.ended else "end", 0)'] if draft.reports else []
+    draft.define("Elements", [
+        "class Elements:", "    def __init__(self, share):",
+        "        self.share, self.left, self.ended = share, iter(share), False",
+        "    def __iter__(self):", "        return self", "    def __next__(self):",
+        *indented([*again, *known, "for i in self.left:", *indented(fetched), *told], 2),
+        "        self.ended = True", "        raise StopIteration",
+    ])  # fmt: skip
+    return ["def __iter__(self):", *indented([*begin, "return Elements(share)"])]

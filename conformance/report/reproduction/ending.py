@@ -1,0 +1,73 @@
+"""How a script ends: it looks, prints, and exits 1 while the fault is there. It never hangs."""
+
+from __future__ import annotations
+
+from conformance.report.reproduction.draft import Draft, indented
+
+BOUND_S = 30
+"""A script that takes longer has found a hang."""
+
+
+def ending(draft: Draft, broken: str, apart: bool) -> list[str]:
+    """The end; `apart`: in a process of its own, which is killed with all that it started."""
+    look = _group(draft) if draft.grouped and draft.several else _alone(draft)
+    out = ['print("now:    ", now, flush=True)']
+    if apart:
+        return _apart(draft, [*look, *out, f"os._exit(1 if {broken} else 0)"])
+    draft.need("faulthandler")
+    bound = f"faulthandler.dump_traceback_later({BOUND_S}, exit=True)  # a hang exits 1, too"
+    return ["print(__doc__, flush=True)", bound, *look, *out, f"sys.exit(1 if {broken} else 0)"]
+
+
+def _alone(draft: Draft) -> list[str]:
+    """One process: one rank, or the ranks one after another."""
+    group = []
+    if draft.grouped:
+        draft.names["torch"].add("distributed")
+        store = "store=distributed.HashStore(), rank=0, world_size=1"
+        group = [f'distributed.init_process_group("gloo", {store})']
+    ranks = f"[look(rank) for rank in range({draft.case.world_size})]"
+    return [*group, f"now = {ranks if draft.several else 'look()'}"]
+
+
+def _group(draft: Draft) -> list[str]:
+    """Real processes in a process group."""
+    draft.need("multiprocessing", "tempfile", "torch")
+    draft.names["torch"].add("distributed")
+    size = draft.case.world_size
+    started = f'"gloo", init_method=f"file://{{folder}}/store", rank=rank, world_size={size}'
+    draft.define(
+        "run",
+        [
+            "def run(rank, folder, answers):",
+            f"    distributed.init_process_group({started})",
+            "    answers.put((rank, look(rank)))",
+        ],
+    )
+    daemon = "" if draft.subject == "loader" else ", daemon=True"
+    return [
+        'start, folder = multiprocessing.get_context("fork"), tempfile.mkdtemp()',
+        "answers = start.Queue()",
+        f"for rank in range({size}):",
+        f"    start.Process(target=run, args=(rank, folder, answers){daemon}).start()",
+        f"now = dict(answers.get(timeout={BOUND_S}) for _ in range({size}))",
+        f"now = [now[rank] for rank in range({size})]",
+    ]
+
+
+def _apart(draft: Draft, lines: list[str]) -> list[str]:
+    """A child does the work; it is killed with its whole process group when time is up."""
+    draft.need("contextlib", "multiprocessing", "os", "signal")
+    main = ["def main():", *indented(["os.setpgrp()", *lines])]
+    body = [
+        "print(__doc__, flush=True)",
+        'child = multiprocessing.get_context("fork").Process(target=main)',
+        "child.start()",
+        f"child.join({BOUND_S})",
+        "if child.exitcode not in (0, 1):",
+        f'    print("now:     hangs for {BOUND_S} s, or dies:", child.exitcode)',
+        "with contextlib.suppress(ProcessLookupError):",
+        "    os.killpg(child.pid, signal.SIGKILL)",
+        "sys.exit(0 if child.exitcode == 0 else 1)",
+    ]
+    return [*main, "", "", 'if __name__ == "__main__":', *indented(body)]

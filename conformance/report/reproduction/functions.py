@@ -1,0 +1,83 @@
+"""Samplers, `collate_fn` and `worker_init_fn` of a loader's case."""
+
+from __future__ import annotations
+
+from conformance.datasets import Collate, Init, Order
+from conformance.operations import SetEpoch
+from conformance.report.reproduction.draft import Draft, indented
+from conformance.report.reproduction.gates import reported
+from conformance.report.reproduction.mishaps import faults
+from conformance.report.reproduction.origin import role_name
+
+LISTS = {
+    "ascending": "range({n})", "descending": "range({last}, -1, -1)",
+    "lambdas": "[lambda k=k: k for k in range({n})]",
+}  # fmt: skip
+"""Samplers that are a list, if nobody asks what was drawn from them."""
+
+BATCH = "[6 * (k // 3) + j for j in ((0,), (1, 2), (3, 4, 5))[k % 3]]"
+
+PLACES = {
+    "ascending": "k", "descending": "{last} - k", "lambdas": "lambda: k", "batches": BATCH,
+    "epochs": "(k + turned) % {n}", "turning": "(k + turned) % {n}",
+}  # fmt: skip
+"""The index at place `k`."""
+
+
+def order(draft: Draft, recipe: Order) -> str:
+    """The expression for a sampler."""
+    words = {"n": max(1, recipe.n), "last": recipe.n - 1}
+    if not recipe.faults and not draft.reports and recipe.how not in ("epochs", "turning"):
+        if recipe.how == "batches":
+            return f"[{BATCH} for k in range({recipe.n})]"
+        return LISTS[recipe.how].format(n=recipe.n, last=recipe.n - 1)
+    lines = ["class Order:", "    def __len__(self):", f"        return {recipe.n}"]
+    if draft.has(SetEpoch) or recipe.how == "epochs":
+        lines.insert(1, "    epoch = 0")
+        lines += ["    def set_epoch(self, epoch):", "        self.epoch = epoch"]
+    if recipe.how == "turning":
+        lines.insert(1, "    passes = -1")
+    draft.define("Order", [*lines, *indented(_passes(draft, recipe, PLACES[recipe.how], words))])
+    return "Order()"
+
+
+def _passes(draft: Draft, recipe: Order, index: str, words: dict[str, int]) -> list[str]:
+    """One pass: a generator, with a method before it where a pass does something at its start."""
+    loop = [f"for k in range({recipe.n}):"]
+    inner = [*faults(draft, recipe.faults, "sampler", "k"), *reported(draft, "draw", "k")]
+    loop += indented([*inner, f"yield {index.format(**words)}"])
+    if recipe.how == "epochs":
+        loop = ["turned = self.epoch", *loop]
+    begin = reported(draft, "begin", "0")
+    if recipe.how == "turning":
+        begin = [*begin, "self.passes += 1"]
+    if not begin:
+        return ["def __iter__(self):", *indented(loop)]
+    given = "self.passes" if recipe.how == "turning" else "0"
+    start = ["def __iter__(self):", *indented([*begin, f"return self.draw({given})"])]
+    return [*start, f"def draw(self, {'turned' if given != '0' else '_'}):", *indented(loop)]
+
+
+def collate(draft: Draft, recipe: Collate) -> str:
+    """The expression for a `collate_fn`."""
+    if recipe.how == "lambda":
+        return "lambda samples: samples"
+    made = {
+        "list": "samples", "sum": "sum(samples)",
+        "double": "[2 * s for s in samples] if isinstance(samples, list) else 2 * samples",
+    }[recipe.how]  # fmt: skip
+    wrong = faults(draft, recipe.faults, "collate", "i")
+    each = "for i in samples if isinstance(samples, list) else [samples]:"
+    body = [*reported(draft, "collate", "0"), *([each, *indented(wrong)] if wrong else [])]
+    lines = ["def collate(samples):", *indented([*body, f"return {made}"])]
+    return draft.define("collate", lines)
+
+
+def init(draft: Draft, recipe: Init) -> str:
+    """The expression for a `worker_init_fn`."""
+    if recipe.how == "lambda":
+        return "lambda worker: None"
+    body = [*reported(draft, "init", "worker"), *faults(draft, recipe.faults, "init", "worker")]
+    if recipe.how == "mark":
+        body.append(f"{role_name(draft, 'get_worker_info')}().dataset.mark = 1 + worker")
+    return draft.define("init", ["def init(worker):", *indented(body or ["pass"])])

@@ -1,0 +1,103 @@
+"""The function `look` of a script: it carries out the case and returns what it saw."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from conformance import operations as op
+from conformance.operations import Operation
+from conformance.report.reproduction.blows import BLOWS, after, before
+from conformance.report.reproduction.checks import caught_as, times
+from conformance.report.reproduction.draft import Draft, indented
+from conformance.report.reproduction.loader import LOADING
+from conformance.report.reproduction.plan import STATEMENTS, construction, seeding
+from conformance.report.reproduction.seen import NOTHING, idle
+from conformance.trace import Event, Items
+
+if TYPE_CHECKING:
+    from conformance.drawing import Found
+
+UNSEEDED = ("SequentialSampler", "BatchSampler", "DatasetFromSampler")
+"""Roles that have nothing to draw: global states need no seed for them."""
+
+LOOKING = (op.Iterate, op.Take, op.Drain, op.Passes, op.Epochs, op.Open, op.Inner, op.Globals)
+"""Operations in which something might be drawn."""
+
+TOLD = [
+    "told = set()",
+    "warnings.simplefilter('always')",
+    "warnings.showwarning = lambda text, kind, *_: told.add((kind.__name__, str(text)))",
+]
+
+MACHINE = "suggested max number of worker"
+"""A warning of torch that depends on the number of processors."""
+
+Statements = Callable[[Draft, Any, Event], list[str]]
+
+
+def look(draft: Draft, found: Found) -> list[str]:
+    """The function."""
+    lines = ["now = []"]
+    if draft.has(op.Globals):
+        lines.append("after = {}")
+    if draft.has(op.Scribble):
+        lines.append("batches = []")
+    if draft.has(*LOOKING) and draft.case.role not in UNSEEDED:
+        lines += seeding(draft)
+    if draft.warned:
+        draft.need("warnings")
+        lines += TOLD
+    done = carried_out(draft, found)
+    lines += [*before(draft), *done, *after(draft)]
+    if draft.warned:
+        lines.append(
+            f"now.append(sorted({{kind for kind, text in told if {MACHINE!r} not in text}}))"
+        )
+    head = "def look(rank):" if draft.several else "def look():"
+    return [head, *indented([*lines, f"return now or [{NOTHING!r}]"])]
+
+
+def carried_out(draft: Draft, found: Found) -> list[str]:
+    """The statements of the case; what raised, and was not the last, has a `try` of its own."""
+    events, caught = found.trace.ranks[0].events, caught_as(draft)
+    timed, lines, place = times(draft, found), construction(draft), 1
+    skipped = idle(events)
+    for step, steps in itertools.groupby(draft.case.plan):
+        count = len(list(steps))
+        seen = events[place : place + count] or (Event(step),)
+        last = place + count >= len(events)
+        slow = timed in range(place, place + count)
+        if place in skipped:
+            place += count
+            continue
+        raised = any(event.error for event in seen) and (not last or count > 1)
+        lines += repeated(statements(draft, step, shows(seen)), count, caught, raised, slow)
+        place += count
+    return ["try:", *indented(lines), *caught]
+
+
+def shows(events: tuple[Event, ...]) -> Event:
+    """Of equal operations, the one that shows most of what is yielded."""
+    full = (e for e in events if isinstance(e.value, Items) and len(e.value))
+    return next(full, events[0])
+
+
+def statements(draft: Draft, step: Operation, event: Event) -> list[str]:
+    """The statements for one operation."""
+    of_loader: dict[type, Statements] = LOADING if draft.subject == "loader" else {}
+    return {**STATEMENTS, **BLOWS, **of_loader}[type(step)](draft, step, event)
+
+
+def repeated(
+    lines: list[str], count: int, caught: list[str], raised: bool, slow: bool
+) -> list[str]:
+    """The statements as often as the plan has them, each time caught or timed if need be."""
+    if raised or slow:
+        lines = ["try:", *indented(lines), *caught]
+    if slow:
+        lines = ["began = time.monotonic()", *lines, "took.append(time.monotonic() - began)"]
+    if count == 1 or not lines or len(lines) * count <= 2:
+        return lines * count
+    return [f"for _ in range({count}):", *indented(lines)]

@@ -1,0 +1,85 @@
+"""What goes wrong on purpose, as the statement that a person would write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from conformance.datasets import Fault
+from conformance.report.reproduction.draft import Draft
+from conformance.report.reproduction.sources import copied
+from conformance.worlds import mishaps
+
+CALLS = {
+    "OSError": "OSError(28, {text}, 'a file')",
+    "UnicodeDecodeError": "UnicodeDecodeError('ascii', b'\\xe9', 0, 1, {text})",
+    "TwoArguments": "TwoArguments({text}, 7)",
+    "KeywordOnly": "KeywordOnly(text={text})",
+    "ExceptionGroup": "ExceptionGroup({text}, [ValueError('a'), KeyError('b')])",
+    "Coded": "_coded({text})",
+    "Local": "_local({text})",
+}
+"""How an exception is made, where that is not by its text alone."""
+
+NEEDED: dict[str, tuple[Any, ...]] = {
+    "Coded": (mishaps.Coded, mishaps._coded), "Local": (mishaps._local,),
+    "Explosive": (mishaps.Explosive, mishaps._explode), "TwoArguments": (mishaps.TwoArguments,),
+    "KeywordOnly": (mishaps.KeywordOnly,), "WithMessage": (mishaps.WithMessage,),
+    "Unpicklable": (mishaps.Unpicklable,), "Planned": (mishaps.Planned,),
+    "unpinnable": (mishaps.Planned, mishaps.Unpinnable),
+}  # fmt: skip
+"""What the script must define for a mishap."""
+
+
+def mishap(draft: Draft, fault: Fault, give: str = "return") -> list[str]:
+    """The statements of one mishap; `give` hands over an item in place of the right one."""
+    what = fault.what
+    copied(draft, *NEEDED.get(what, ()))
+    if what in mishaps.EXCEPTIONS:
+        text = repr(f"planned {fault.at}")
+        return ["raise " + CALLS.get(what, what + "({text})").format(text=text)]
+    for begin, make in DEEDS.items():
+        if what.startswith(begin):
+            return make(draft, fault, give)
+    raise ValueError(f"no such mishap: {what}")
+
+
+def faults(
+    draft: Draft, found: tuple[Fault, ...], where: str, variable: str, give: str = "return"
+) -> list[str]:
+    """The statements of all mishaps of one place."""
+    lines = []
+    for fault in found:
+        if fault.where == where:
+            lines.append(f"if {variable} == {fault.at}:")
+            lines += [f"    {line}" for line in mishap(draft, fault, give)]
+    return lines
+
+
+def _exit(draft: Draft, fault: Fault, give: str) -> list[str]:
+    draft.need("os")
+    return [f"os._exit({fault.what.removeprefix('exit ')})"]
+
+
+def _signal(draft: Draft, fault: Fault, give: str) -> list[str]:
+    draft.need("os", "signal", "time")
+    return [f"os.kill(os.getpid(), signal.{fault.what})", "time.sleep(60)"]
+
+
+def _hang(draft: Draft, fault: Fault, give: str) -> list[str]:
+    draft.need("time")
+    return ["time.sleep(3600)"]
+
+
+def _unpicklable(draft: Draft, fault: Fault, give: str) -> list[str]:
+    return [f"{give} lambda: {fault.at}", *(["continue"] if give == "yield" else [])]
+
+
+def _unpinnable(draft: Draft, fault: Fault, give: str) -> list[str]:
+    return [f"{give} Unpinnable({fault.at})", *(["continue"] if give == "yield" else [])]
+
+
+DEEDS: dict[str, Callable[[Draft, Fault, str], list[str]]] = {
+    "exit ": _exit, "SIG": _signal, "hang": _hang, "unpicklable": _unpicklable,
+    "unpinnable": _unpinnable,
+}  # fmt: skip

@@ -1,0 +1,217 @@
+"""An operation as the statements that a person would write for it.
+
+Each appends what it sees to `now`. `seen.py` says the same of what the run saw, so the two change
+together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from conformance import operations as op
+from conformance.report.reproduction.draft import Draft
+from conformance.report.reproduction.seen import NOTHING, Form, form_of
+from conformance.report.reproduction.values import call, expression
+from conformance.trace import Event
+from conformance.worlds.globals import rank_seed
+
+Statements = Callable[[Draft, Any, Event], list[str]]
+
+CAUGHT = ["except BaseException as error:", "    now.append(type(error).__name__)"]
+
+
+def construction(draft: Draft, overrides: tuple[tuple[str, object], ...] = ()) -> list[str]:
+    """The arguments, fresh, and the role built from them."""
+    draft.kept.clear()
+    lines: list[str] = []
+    arguments = dict(draft.case.arguments) | dict(overrides)
+    built = call(draft, draft.case.role, arguments, lines)
+    lines.append(f"{draft.subject} = {built}")
+    if draft.has(op.Arguments):
+        draft.need("pickle")
+        lines.append(f"handed_over = pickle.dumps({_given(draft)})")
+    return lines
+
+
+def _given(draft: Draft) -> str:
+    return f"[{', '.join(draft.kept['given'])}]"
+
+
+def seeding(draft: Draft) -> list[str]:
+    """The global states as the run set them, those that the candidate might draw from."""
+    case = draft.case
+    first = rank_seed(case.ambient, 0, case.alike)
+    unlike = draft.several and not case.alike
+    seed = f"{first} + 7919 * rank" if unlike else f"{first}"
+    draft.need("torch")
+    if draft.candidate.source.text == "torch.utils.data":
+        return [f"torch.manual_seed({seed})"]
+    draft.need("numpy", "random")
+    return [f"torch.manual_seed({seed}); numpy.random.seed({seed} + 1); random.seed({seed} + 2)"]
+
+
+def items(iterable: str, form: Form, keep: str = "") -> list[str]:
+    """Append the items of an iterable in the form in which they are compared."""
+    if keep:
+        return [f"{keep} += [{iterable}]", *_appended(f"{keep}[-1]", form)]
+    return _appended(iterable, form)
+
+
+def _appended(iterable: str, form: Form) -> list[str]:
+    wrap, each = form.wrap, form.each
+    inner = f"[{each} for i in {iterable}]" if each != "i" else f"list({iterable})"
+    return [f"now.append({wrap.format(inner)})"]
+
+
+def _rebuild(draft: Draft, step: op.Rebuild, event: Event) -> list[str]:
+    return construction(draft, step.overrides)
+
+
+def _len(draft: Draft, step: op.Len, event: Event) -> list[str]:
+    return [f"now.append(len({draft.subject}))"]
+
+
+def _set_epoch(draft: Draft, step: op.SetEpoch, event: Event) -> list[str]:
+    lines: list[str] = []
+    called = f"{draft.subject}.set_epoch({expression(draft, step.epoch, lines)})"
+    return [*lines, called]
+
+
+def _whole(draft: Draft, iterable: str, event: Event) -> list[str]:
+    """A whole pass over something; one that was cut off is cut off again."""
+    form = form_of(event, draft)
+    if draft.has(op.Scribble):
+        draft.need("copy")
+        return [f"got = list({iterable})", "batches += got", *items("copy.deepcopy(got)", form)]
+    if form.cut:
+        draft.need("itertools")
+        iterable = f"itertools.islice({iterable}, {form.cut})"
+    if form.extra:
+        draft.need("itertools")
+        after = "now.append(len(list(itertools.islice(ended, 3))))"
+        return [f"ended = iter({iterable})", *items("ended", form), after]
+    return items(iterable, form)
+
+
+def _iterate(draft: Draft, step: op.Iterate, event: Event) -> list[str]:
+    return _whole(draft, draft.subject, event)
+
+
+def _passes(draft: Draft, step: op.Passes, event: Event) -> list[str]:
+    if step.count == 1:
+        return _whole(draft, draft.subject, event)
+    many = f"(i for _ in range({step.count}) for i in {draft.subject})"
+    return _whole(draft, many, event)
+
+
+def _epochs(draft: Draft, step: op.Epochs, event: Event) -> list[str]:
+    return [
+        "many = []",
+        f"for epoch in range({step.start}, {step.start + step.count}):",
+        f"    {draft.subject}.set_epoch(epoch)",
+        f"    many += {draft.subject}",
+        *_whole(draft, "many", event),
+    ]
+
+
+def _open(draft: Draft, step: op.Open, event: Event) -> list[str]:
+    return [f"pass_{step.name} = iter({draft.subject})"]
+
+
+def _take(draft: Draft, step: op.Take, event: Event) -> list[str]:
+    draft.need("itertools")
+    return _whole(draft, f"itertools.islice(pass_{step.name}, {step.count})", event)
+
+
+def _drain(draft: Draft, step: op.Drain, event: Event) -> list[str]:
+    return _whole(draft, f"pass_{step.name}", event)
+
+
+def _scribble(draft: Draft, step: op.Scribble, event: Event) -> list[str]:
+    return ["for batch in batches:", "    batch[:] = [-7] * (len(batch) + 1)"]
+
+
+def _look(draft: Draft, step: op.Look, event: Event) -> list[str]:
+    view = draft.subject
+    lines = items(f"({view}[k] for k in range(len({view})))", form_of(event, draft))
+    beyond = [f"    {view}[len({view})]", f"    now.append({NOTHING!r})"]
+    return [*lines, "try:", *beyond, *CAUGHT]
+
+
+def _globals(draft: Draft, step: op.Globals, event: Event) -> list[str]:
+    """Which global states, and the caller's generator, have changed since they were looked at."""
+    draft.need("torch", "numpy", "random")
+    own = draft.kept["generator"][:1]
+    draft.define("states", STATES)
+    words = f"states({', '.join(own)})"
+    return [f"before, after = after, {words}", f"now.append({CHANGED})"]
+
+
+CHANGED = "sorted(name for name in after if after[name] != before.get(name))"
+
+
+STATES = """\
+def states(own=None):
+    found = {"torch": torch.get_rng_state().tolist(), "random": random.getstate()}
+    found["numpy"] = repr(numpy.random.get_state())
+    return found | ({"generator": own.get_state().tolist()} if own else {})""".splitlines()
+
+
+def _reseed(draft: Draft, step: op.Reseed, event: Event) -> list[str]:
+    seeds = {
+        "torch": f"torch.manual_seed({step.seed})",
+        "numpy": f"numpy.random.seed({(step.seed + 1) % 2**32})",
+        "random": f"random.seed({step.seed + 2})",
+    }
+    chosen = [name for name in seeds if step.which in ("all", name)]
+    draft.need(*chosen)
+    return ["; ".join(seeds[name] for name in chosen)]
+
+
+def _surround(draft: Draft, step: op.Surround, event: Event) -> list[str]:
+    draft.need("torch")
+    dtype = f"torch.set_default_dtype(torch.{step.dtype})"
+    return [f"{dtype}; torch.set_num_threads({step.threads})"]
+
+
+def _copy(draft: Draft, step: op.Copy, event: Event) -> list[str]:
+    name = draft.subject
+    if step.how == "deepcopy":
+        draft.need("copy")
+        return [f"{name} = copy.deepcopy({name})"]
+    draft.need("pickle")
+    return [f"{name} = pickle.loads(pickle.dumps({name}))"]
+
+
+def _resize(draft: Draft, step: op.Resize, event: Event) -> list[str]:
+    own = "Data" in draft.classes or draft.subject == "loader"
+    resized = "{}.n = {}" if own else "{}[:] = range({})"
+    return [resized.format(name, step.n) for name in draft.kept["data"]]
+
+
+def _overwrite(draft: Draft, step: op.Overwrite, event: Event) -> list[str]:
+    lists = [f"{name}[:] = {name}[:1] * len({name})" for name in draft.kept["lists"]]
+    return lists + [f"{name}[:] = {name}[:1]" for name in draft.kept["arrays"]]
+
+
+def _arguments(draft: Draft, step: op.Arguments, event: Event) -> list[str]:
+    same = f"pickle.dumps({_given(draft)}) == handed_over"
+    return [f"now.append('as handed over' if {same} else 'changed')"]
+
+
+def _inner(draft: Draft, step: op.Inner, event: Event) -> list[str]:
+    return _whole(draft, draft.kept["probe"][0], event)
+
+
+def _inspect(draft: Draft, step: op.Inspect, event: Event) -> list[str]:
+    return [f"now.append(dict({draft.kept['probe'][0]}.seen))"]
+
+
+STATEMENTS: dict[type, Statements] = {
+    op.Rebuild: _rebuild, op.Len: _len, op.SetEpoch: _set_epoch, op.Iterate: _iterate,
+    op.Passes: _passes, op.Epochs: _epochs, op.Open: _open, op.Take: _take, op.Drain: _drain,
+    op.Scribble: _scribble, op.Look: _look, op.Globals: _globals, op.Reseed: _reseed,
+    op.Surround: _surround, op.Copy: _copy, op.Resize: _resize, op.Overwrite: _overwrite,
+    op.Arguments: _arguments, op.Inner: _inner, op.Inspect: _inspect,
+}  # fmt: skip

@@ -1,0 +1,107 @@
+"""The suite's inner samplers in a few lines each: a list where that will do, else a class."""
+
+from __future__ import annotations
+
+import re
+
+from conformance.operations import Inspect
+from conformance.recipes import Probe
+from conformance.report.reproduction.draft import Draft, indented
+from conformance.worlds.probes import PROBES, Unsized
+
+PLAIN = ("Counting", "Descending", "Doubling", "Pairs")
+"""Probes that are a list to whoever does not count the calls."""
+
+ITEMS = {
+    "Descending": "self.count - 1 - place", "Doubling": "place // 2",
+    "Epoched": "(self.count - 1 - place + sum(self.seen['epochs'][-1:])) % self.count",
+    "Turning": "(place + self.seen['passes'] - 1) % self.count",
+    "Pairs": "[6 * (place // 3) + k for k in ((0,), (1, 2), (3, 4, 5))[place % 3]]",
+}  # fmt: skip
+"""Item number `place` of those that do not simply count."""
+
+RANDOM = {
+    "TorchRandom": "torch.randperm(self.count).tolist()",
+    "NumpyRandom": "numpy.random.permutation(self.count).tolist()",
+    "PythonRandom": "random.sample(range(self.count), self.count)",
+}
+"""A whole pass of those that draw from a global generator."""
+
+ENDLESS = 1_000_000
+
+
+def probe(draft: Draft, recipe: Probe) -> str:
+    """The expression for a probe."""
+    if recipe.name in PLAIN and not draft.has(Inspect):
+        return repr(list(PROBES[recipe.name](recipe.count)))
+    words = RANDOM.get(recipe.name, "")
+    draft.need(*(module for module in ("torch", "numpy", "random") if words.startswith(module)))
+    name = draft.define(recipe.name, _class(draft, recipe))
+    return f"{name}({recipe.count})"
+
+
+def _class(draft: Draft, recipe: Probe) -> list[str]:
+    """The class of a probe, with what this plan asks of it."""
+    polled = draft.has(Inspect) and not issubclass(PROBES[recipe.name], Unsized)
+    polled = polled and recipe.name not in RANDOM
+    lines = [f"class {recipe.name}:", *_init(recipe, polled)]
+    if not issubclass(PROBES[recipe.name], Unsized):
+        length = recipe.at if recipe.name == "Lying" else "self.count"
+        lines += ["    def __len__(self):", f"        return {length}"]
+    if recipe.name == "Epoched":
+        lines += ["    def set_epoch(self, epoch):", "        self.seen['epochs'].append(epoch)"]
+    return lines + indented(_polled(draft, recipe) if polled else _pass(draft, recipe))
+
+
+def _init(recipe: Probe, polled: bool) -> list[str]:
+    seen = dict(PROBES[recipe.name](recipe.count, recipe.at).seen)
+    if not polled:
+        return [
+            "    def __init__(self, count):", f"        self.count, self.seen = count, {seen!r}"
+        ]  # fmt: skip
+    return [
+        "    def __init__(self, count, seen=None):",
+        f"        self.count, self.seen = count, seen or {seen!r}",
+        "        self.place, self.running = -1, seen is not None",
+    ]
+
+
+def _pass(draft: Draft, recipe: Probe) -> list[str]:
+    """One pass."""
+    begin = ["def __iter__(self):", "    self.seen['passes'] += 1"]
+    if recipe.name in RANDOM:
+        return [*begin, f"    return iter({RANDOM[recipe.name]})"]
+    count = ENDLESS if recipe.name == "Endless" else "self.count"
+    begin += [f"    for place in range({count}):", "        self.seen['draws'] += 1"]
+    begin += _raised(draft, recipe, "place", "        ")
+    begin += [f"        yield {ITEMS.get(recipe.name, 'place')}"]
+    return [*begin, f"    raise {_planned(draft)}"] if recipe.name == "Endless" else begin
+
+
+def _polled(draft: Draft, recipe: Probe) -> list[str]:
+    """One pass whose iterator tells of calls after its end: another one that shares `seen`."""
+    item = re.sub(r"\bplace\b", "self.place", ITEMS.get(recipe.name, "place"))
+    return [
+        "def __iter__(self):",
+        "    self.seen['passes'] += not self.running",
+        f"    return self if self.running else {recipe.name}(self.count, self.seen)",
+        "def __next__(self):",
+        "    self.place += 1",
+        "    if self.place >= self.count:",
+        "        self.seen['after_end'] += self.place > self.count",
+        "        raise StopIteration",
+        "    self.seen['draws'] += 1",
+        *_raised(draft, recipe, "self.place", "    "),
+        f"    return {item}",
+    ]
+
+
+def _raised(draft: Draft, recipe: Probe, place: str, margin: str) -> list[str]:
+    """`Raising` raises in one place."""
+    if recipe.name != "Raising":
+        return []
+    return [f"{margin}if {place} == {recipe.at}:", f"{margin}    raise {_planned(draft)}"]
+
+
+def _planned(draft: Draft) -> str:
+    return draft.define("Planned", ["class Planned(Exception):", "    pass"]) + "('planned')"

@@ -1,0 +1,58 @@
+"""Classes and functions of the suite as text for a script: without annotations and docstrings."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import inspect
+import textwrap
+from typing import Any
+
+from conformance.report.reproduction.draft import Draft
+
+
+def copied(draft: Draft, *found: Any) -> None:
+    """Put the source of these classes and functions into the script."""
+    for each in found:
+        draft.define(each.__name__, source(each))
+
+
+@functools.cache
+def source(found: Any) -> tuple[str, ...]:
+    """The lines of a class or function, bare."""
+    tree = ast.parse(textwrap.dedent(inspect.getsource(found)))
+    bare = ast.unparse(ast.fix_missing_locations(_Bare().visit(tree)))
+    return tuple(line for line in bare.splitlines() if line.strip())
+
+
+class _Bare(ast.NodeTransformer):
+    """Takes away what only a reader of the suite needs."""
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        self.generic_visit(node)
+        node.returns, node.body = None, _undocumented(node.body)
+        return node
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
+        self.generic_visit(node)
+        node.bases = [_without_parameters(base) for base in node.bases]
+        node.body = _undocumented(node.body)
+        return node
+
+    def visit_arg(self, node: ast.arg) -> ast.AST:
+        node.annotation = None
+        return node
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST | None:
+        self.generic_visit(node)
+        return ast.Assign([node.target], node.value) if node.value else None
+
+
+def _undocumented(body: list[ast.stmt]) -> list[ast.stmt]:
+    first = body[0]
+    text = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
+    return (body[1:] or [ast.Pass()]) if text else body
+
+
+def _without_parameters(base: ast.expr) -> ast.expr:
+    return base.value if isinstance(base, ast.Subscript) else base

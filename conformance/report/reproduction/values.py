@@ -1,0 +1,164 @@
+"""A recipe as the expression that a person would write for it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from conformance.datasets import Collate, Init, Mapped, Order, Stream
+from conformance.loading import Tell
+from conformance.operations import (
+    Arguments,
+    Globals,
+    Inner,
+    Inspect,
+    Overwrite,
+    Resize,
+    SetEpoch,
+)  # fmt: skip
+from conformance.recipes import Data, Generator, Probe, Raw, Recipe, Role, Sparse, Values
+from conformance.report.reproduction.datasets import mapped, stream
+from conformance.report.reproduction.draft import Draft
+from conformance.report.reproduction.functions import collate, init, order
+from conformance.report.reproduction.origin import role_name
+from conformance.report.reproduction.probes import probe
+from conformance.worlds.realise import FIRST, RANKED
+
+LONG = 1_000_000
+"""A dataset that is resized to more items than this is no list."""
+
+
+def expression(draft: Draft, recipe: Any, lines: list[str]) -> str:
+    """The expression for a value; `lines` take what must stand before it.
+
+    What the plan speaks of again is held in a variable.
+    """
+    make = _MAKERS.get(type(recipe))
+    if make is None:
+        return literal(recipe)
+    text, kind = make(draft, recipe, lines), _KINDS.get(type(recipe), "")
+    if isinstance(recipe, Role) and recipe.name in RANKED and draft.subject == "loader":
+        kind = "order"
+    if not _again(draft, kind) or text.startswith("range("):
+        return text
+    name = hold(draft, kind, text, lines)
+    if isinstance(recipe, Values) and recipe.kind not in ("tuple", "range"):
+        draft.kept["lists" if recipe.kind == "list" else "arrays"].append(name)
+    return name
+
+
+def hold(draft: Draft, kind: str, text: str, lines: list[str]) -> str:
+    """Put the value of an expression into a variable; returns its name."""
+    number = len(draft.kept[kind])
+    name = kind if not number else f"{kind}_{number + 1}"
+    draft.kept[kind].append(name)
+    lines.append(f"{name} = {text}")
+    return name
+
+
+def literal(value: Any) -> str:
+    """The repr of a plain value, in which NaN and infinity are expressions too."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return f"float('{value}')"
+    if isinstance(value, (list, tuple)) and not isinstance(value, Recipe):
+        inner = ", ".join(map(literal, value))
+        comma = "," if isinstance(value, tuple) and len(value) == 1 else ""
+        return f"[{inner}]" if isinstance(value, list) else f"({inner}{comma})"
+    return repr(value)
+
+
+def call(draft: Draft, role: str, arguments: dict[str, Any], lines: list[str]) -> str:
+    """The construction of a role: its first argument by position, the others by name."""
+    values = {name: expression(draft, recipe, lines) for name, recipe in arguments.items()}
+    if draft.case.passed and role in RANKED:
+        told = {"num_replicas": repr(draft.case.world_size), "rank": draft.rank}
+        values = {**values, **{name: text for name, text in told.items() if name not in values}}
+    if role == "DataLoader" and "self.rank" in str(draft.classes.get("Data")):
+        lines.append(f"Data.rank = {draft.rank}")
+    first = values.pop(FIRST[role])
+    words = [first, *(f"{name}={text}" for name, text in values.items())]
+    return f"{role_name(draft, role)}({', '.join(words)})"
+
+
+def _data(draft: Draft, recipe: Data, lines: list[str]) -> str:
+    if not draft.has(Resize):
+        return f"range({recipe.n})"
+    sizes = [recipe.n, *(step.n for step in draft.case.plan if isinstance(step, Resize))]
+    if max(sizes) <= LONG:
+        return f"list(range({recipe.n}))"
+    body = ["class Data:", "    def __init__(self, n):", "        self.n = n"]
+    body += ["    def __len__(self):", "        return self.n"]
+    return f"{draft.define('Data', body)}({recipe.n})"
+
+
+def _values(draft: Draft, recipe: Values, lines: list[str]) -> str:
+    items, kind = recipe.items, recipe.kind
+    whole = isinstance(items, range)
+    if kind == "range":
+        return repr(items if whole else range(len(items)))
+    plain = f"list({items!r})" if whole else literal(list(items))
+    if kind in ("list", "tuple"):
+        short = f"tuple({items!r})" if whole else literal(tuple(items))
+        return plain if kind == "list" else short
+    if kind.startswith("ndarray"):
+        draft.need("numpy")
+        dtype = kind.partition(".")[2]
+        return f"numpy.array({plain}{f', dtype={dtype!r}' if dtype else ''})"
+    draft.need("torch")
+    return f"torch.tensor({plain}{f', dtype=torch.{kind}' if kind != 'tensor' else ''})"
+
+
+def _sparse(draft: Draft, recipe: Sparse, lines: list[str]) -> str:
+    draft.need("torch")
+    zeros = f"torch.zeros({recipe.n}, dtype=torch.float64)"
+    return f"{zeros}.index_fill(0, torch.tensor({list(recipe.ones)}, dtype=torch.int64), 1.0)"
+
+
+def _generator(draft: Draft, recipe: Generator, lines: list[str]) -> str:
+    draft.need("torch")
+    seed = f"{recipe.seed} + rank" if recipe.by_rank and draft.several else f"{recipe.seed}"
+    return f"torch.Generator().manual_seed({seed})"
+
+
+def _raw(draft: Draft, recipe: Raw, lines: list[str]) -> str:
+    if recipe.kind == "unsized":
+        return f"(item for item in range({recipe.value}))"
+    module = "torch" if recipe.kind == "tensor" else "numpy"
+    draft.need(module)
+    return f"{module}.{recipe.kind}({literal(recipe.value)})"
+
+
+def _probe(draft: Draft, recipe: Probe, lines: list[str]) -> str:
+    return probe(draft, recipe)
+
+
+def _role(draft: Draft, recipe: Role, lines: list[str]) -> str:
+    return call(draft, recipe.name, dict(recipe.arguments), lines)
+
+
+_KINDS = {
+    Data: "data", Values: "given", Generator: "generator", Probe: "probe", Mapped: "data",
+    Stream: "data", Order: "order",
+}  # fmt: skip
+
+_WATCHED: dict[str, tuple[type, ...]] = {
+    "data": (Resize, Tell), "order": (SetEpoch,), "given": (Overwrite, Arguments),
+    "generator": (Globals,),
+    "probe": (Inspect, Inner),
+}  # fmt: skip
+
+
+def _again(draft: Draft, kind: str) -> bool:
+    return kind in _WATCHED and draft.has(*_WATCHED[kind])
+
+
+def _of(make: Callable[[Draft, Any], str]) -> Callable[[Draft, Any, list[str]], str]:
+    return lambda draft, recipe, lines: make(draft, recipe)
+
+
+_MAKERS: dict[type, Callable[[Draft, Any, list[str]], str]] = {
+    Data: _data, Values: _values, Sparse: _sparse, Generator: _generator, Raw: _raw,
+    Probe: _probe, Role: _role, Mapped: _of(mapped), Stream: _of(stream), Order: _of(order),
+    Collate: _of(collate), Init: _of(init),
+}  # fmt: skip

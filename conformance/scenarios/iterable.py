@@ -1,0 +1,177 @@
+"""Cases of `spec/iterable.md`: streams that workers divide, well, unevenly, or not at all.
+
+A pass with fresh workers takes about 60 ms, so the grids with workers are small, and one trace is
+judged by all laws that it concerns.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+from conformance.case import Case
+from conformance.datasets import Collate, Init, Mapped, Stream
+from conformance.loading import Drop, Inform, Journal, Schedule
+from conformance.operations import Iterate, Len, Open, Operation, Rebuild, Take
+from conformance.scenarios import Scenario, Setting
+from conformance.scenarios.loading import PARCELS, ROLE, interleavings, loader, takes
+
+TWICE: list[Operation] = [Iterate(), Iterate()]
+
+WHOLE: list[Operation] = [Len(), Iterate(), Journal()]
+
+
+def _grid(setting: Setting) -> Iterator[Case]:
+    """Every length, batch size and drop_last without workers; the same with a few workers."""
+    for n, size, drop in itertools.product(range(setting.effort.n_max + 1), (1, 2, 3, 4), _BOTH):
+        yield loader(Stream(n, sized=True), WHOLE, batch_size=size, drop_last=drop)
+    for n in range(4):
+        yield loader(Stream(n, sized=True), WHOLE, batch_size=None)
+    ours = (
+        (1, range(3), (1, 2)), (2, range(6), (1, 2, 3)), (2, (8,), (3,)), (3, (4, 7, 10), (2, 3)),
+    )  # fmt: skip
+    for workers, lengths, sizes in ours:
+        for n, size, drop in itertools.product(lengths, sizes, _BOTH):
+            options: dict[str, Any] = {
+                "num_workers": workers,
+                "batch_size": size,
+                "drop_last": drop,
+            }
+            yield loader(Stream(n, sized=True), WHOLE, **options)
+
+
+_BOTH = (False, True)
+
+
+def _kinds(setting: Setting) -> Iterator[Case]:
+    """Other divisions and options; passes that follow each other; without batches."""
+    for shard, drop in itertools.product(("skewed", "blocks"), _BOTH):
+        data = Stream(7, shard=shard, sized=True)
+        yield loader(data, WHOLE, num_workers=3, batch_size=2, drop_last=drop)
+    for workers in (0, 1, 2, 3):
+        yield loader(
+            Stream(5, sized=True), [Len(), *TWICE, Journal()], num_workers=workers, batch_size=None
+        )
+    twice = [*TWICE, Journal()]
+    yield loader(Stream(7), twice, batch_size=2)
+    for workers in (1, 2, 3):
+        options: dict[str, Any] = {"num_workers": workers, "persistent_workers": True}
+        yield loader(Stream(7), [*TWICE, Iterate(), Journal()], batch_size=2, **options)
+        yield loader(Stream(4, sized=True), twice, batch_size=3, drop_last=True, **options)
+        yield loader(Stream(4), twice, batch_size=None, **options)
+    yield loader(Stream(5), twice, num_workers=2, batch_size=2)
+    for more in ({"in_order": False}, {"prefetch_factor": 1}, {"prefetch_factor": 5}):
+        if takes(setting, **more):
+            yield loader(Stream(9), twice, num_workers=3, batch_size=2, **more)
+    again = [Open("a"), Take("a", 2), Drop("a"), Iterate(), Journal()]
+    for persistent in _BOTH:
+        yield loader(Stream(9), again, num_workers=2, persistent_workers=persistent)
+
+
+def _orders(setting: Setting) -> Iterator[Case]:
+    """Every order in which 2 workers may complete 3 batches each, and a few of longer streams."""
+    fresh: dict[str, Any] = {"num_workers": 2, "prefetch_factor": 3, "batch_size": None, **PARCELS}
+    lasting: dict[str, Any] = {**fresh, "persistent_workers": True}
+    gated = Stream(6, gives="parcel", gated=1)
+    plan = [step for turns in interleavings(2, 3) for step in (Schedule(turns), Iterate())]
+    yield Case(ROLE, {"dataset": gated, **lasting}, [*plan, Journal()])
+    for turns in ((1, 1, 1, 0, 0, 0), (0, 0, 0, 1, 1, 1)):
+        yield Case(ROLE, {"dataset": gated, **fresh}, [Schedule(turns), Iterate(), Journal()])
+    skewed = Stream(6, shard="skewed", gives="parcel", gated=1)
+    plan = [step for turns in _uneven() for step in (Schedule(turns), Iterate())]
+    options: dict[str, Any] = {**lasting, "num_workers": 3}
+    yield Case(ROLE, {"dataset": skewed, **options}, [*plan, Journal()])
+    blocks = Stream(12, shard="blocks", gives="parcel", gated=2)
+    options = {**lasting, "batch_size": 2, "num_workers": 3}
+    orders = itertools.islice(interleavings(3, 2), 0, None, 7)
+    plan = [step for turns in orders for step in (Schedule(turns), Iterate())]
+    yield Case(ROLE, {"dataset": blocks, **options}, [*plan, Journal()])
+    steps = [Open("a"), Take("a", 3), Drop("a"), Schedule((1, 0, 1, 0)), Iterate(), Journal()]
+    yield Case(ROLE, {"dataset": Stream(4, gives="parcel", gated=1), **lasting}, steps)
+
+
+def _uneven() -> list[tuple[int, ...]]:
+    """Turns of a worker with four elements and two with one each."""
+    return sorted(set(itertools.permutations((0, 0, 0, 1, 2))))[::3]
+
+
+def _ranks(setting: Setting) -> Iterator[Case]:
+    """Fewer elements than ranks times workers among them; simulated, and in real groups."""
+    for world_size, n, workers in itertools.product((2, 3), (0, 1, 4, 7), (0, 2)):
+        yield _ranked(Stream(n, shard="rank"), world_size, num_workers=workers)
+    for world_size in setting.world_sizes:
+        if world_size in (2, 3):
+            for n, workers in ((7, 0), (1, 2), (11, 2), (7, 3)):
+                data = Stream(n, shard="rank")
+                found = _ranked(data, world_size, num_workers=workers, batch_size=2)
+                yield found.in_world("group")
+
+
+def _ranked(data: Stream, world_size: int, **options: Any) -> Case:
+    return Case(ROLE, {"dataset": data, **options}, TWICE, world_size)
+
+
+def _unsharded(setting: Setting) -> Iterator[Case]:
+    """Each in a fresh process: a warning may be given once only. Then a map-style dataset."""
+    for asked, size in itertools.product(_BOTH, (1, 4, None)):
+        data, control = Stream(8, shard="none", sized=True), Rebuild((("dataset", Mapped(8)),))
+        plan = [*([Len()] if asked else []), Iterate(), control, Len(), Iterate()]
+        yield loader(data, plan, "alone", num_workers=2, batch_size=size)
+
+
+def _no_data(setting: Setting) -> Iterator[Case]:
+    """More workers than elements, with and without batches; the one with data is not the first."""
+    for n, workers, size in ((0, 1, 1), (0, 2, None), (1, 2, 2), (1, 3, None)):
+        yield loader(Stream(n), TWICE, "alone", num_workers=workers, batch_size=size)
+    for n in (1, 2):
+        data = Stream(n, shard="skewed")
+        options: dict[str, Any] = {"num_workers": 3, "persistent_workers": True, "batch_size": 2}
+        yield loader(data, [*TWICE, Iterate()], "alone", **options)
+    for more in ({"prefetch_factor": 1}, {"drop_last": True}, {"in_order": False}):
+        if takes(setting, **more):
+            yield loader(Stream(1), TWICE, "alone", num_workers=3, batch_size=2, **more)
+
+
+def _told(setting: Setting) -> Iterator[Case]:
+    """What each worker is told, and the main process while workers are at work."""
+    keep: dict[str, Any] = {"batch_size": None, "collate_fn": Collate("list")}
+    asked = [Inform(), Open("a"), Inform(), Take("a"), Inform(), Iterate(), Inform()]
+    for workers in (0, 1, 2, 3):
+        cases = [
+            loader(Stream(2, shard="none", gives="info"), asked, num_workers=workers, **keep),
+            loader(Mapped(4, gives="info"), asked, num_workers=workers, **keep),
+        ]
+        yield from (_of(setting, case) for case in cases)
+    lasting: dict[str, Any] = {"persistent_workers": True, "num_workers": 3, **keep}
+    stream = Stream(2, shard="none", gives="info")
+    yield _of(setting, loader(stream, [*TWICE, Iterate(), Inform()], **lasting))
+    for workers in (2, 3):
+        marked = Stream(2, shard="none", gives="marked")
+        options: dict[str, Any] = {"num_workers": workers, "worker_init_fn": Init("mark"), **keep}
+        yield _of(setting, loader(marked, TWICE, **options))
+    if setting.effort.name != "quick":
+        spawned: dict[str, Any] = {"num_workers": 2, "multiprocessing_context": "spawn", **keep}
+        yield _of(setting, loader(stream, [Iterate(), Inform()], "alone", **spawned))
+
+
+def _of(setting: Setting, case: Case) -> Case:
+    """The same loader, examined for the sake of the role `get_worker_info`."""
+    return Case(setting.role, dict(case.arguments), case.plan, world=case.world)
+
+
+def _seeds(setting: Setting) -> Iterator[Case]:
+    """Passes with fresh workers, so that an agreement by chance does not last."""
+    data = Stream(2, shard="none", gives="info")
+    keep: dict[str, Any] = {"batch_size": None, "collate_fn": Collate("list"), "num_workers": 3}
+    yield _of(setting, loader(data, [*TWICE, *TWICE], **keep))
+
+
+GRID = Scenario("stream-grid", _grid)
+KINDS = Scenario("stream-kinds", _kinds)
+ORDERS = Scenario("stream-orders", _orders)
+RANKS = Scenario("stream-ranks", _ranks)
+UNSHARDED = Scenario("unsharded", _unsharded)
+NO_DATA = Scenario("no-data", _no_data)
+TOLD = Scenario("worker-info", _told)
+SEEDS = Scenario("worker-seeds", _seeds)

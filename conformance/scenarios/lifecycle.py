@@ -1,0 +1,186 @@
+"""Cases of `spec/lifecycle.md`: loaders that end in every way, are struck, forked and starved.
+
+Whatever may hang or kill runs alone. Those processes run side by side, six at a time and in order,
+so the cases that take longest with a loader that waits for its workers come first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from conformance.case import Case
+from conformance.datasets import Collate, Fault, Init, Mapped, Order, Stream
+from conformance.loading import (
+    Daemon,
+    Drop,
+    Fork,
+    Free,
+    Interrupt,
+    Journal,
+    Leftovers,
+    Limit,
+    Memory,
+    Orphan,
+    Ponder,
+    Printed,
+    Schedule,
+    Settle,
+    Shut,
+    Strike,
+)  # fmt: skip
+from conformance.operations import Drain, Iterate, Open, Operation, Rebuild, Take
+from conformance.scenarios import Scenario, Setting
+from conformance.scenarios.loading import loader, parcels, takes
+
+Steps = list[Operation]
+
+PERSISTENT: dict[str, Any] = {"persistent_workers": True}
+
+
+def _alone(setting: Setting, dataset: Any, steps: Steps, **options: Any) -> Iterator[Case]:
+    """A case in a process of its own, if the candidate takes the options."""
+    options = {"num_workers": 2, **options}
+    if takes(setting, **options):
+        yield loader(dataset, steps, world="alone", **options)
+
+
+def _repeated(steps: Steps, times: int = 4) -> Steps:
+    """What is left after one round, after two, and after many."""
+    return [*steps, Leftovers(), *steps, Leftovers(), *steps * times, Leftovers()]
+
+
+def _ends(setting: Setting) -> Iterator[Case]:
+    """Exhaustion, break, the loss of the loader; few workers and more."""
+    leave: Steps = [Open("a"), Take("a"), Drop("a")]
+    two: Steps = [Open("a"), Open("b"), Take("a", 2), Take("b"), Drop("a"), Drop("b")]
+    whole: Steps = [Iterate()]
+    for dataset, steps in (
+        (Mapped(8), whole), (Mapped(8), leave), (Mapped(8), two),
+        (Mapped(8, gives="bulk"), leave), (Mapped(8, gives="large"), leave), (Stream(8), leave),
+    ):  # fmt: skip
+        yield loader(dataset, _repeated(steps), num_workers=2)
+    yield loader(Mapped(8), _repeated(whole), num_workers=3, prefetch_factor=4)
+    if takes(setting, **PERSISTENT):
+        steps = [Rebuild(), Iterate(), Iterate(), Drop()]
+        yield loader(Mapped(8), _repeated(steps), num_workers=2, **PERSISTENT)
+        steps = [Rebuild(), *leave, Iterate(), Drop()]
+        yield loader(Mapped(8), _repeated(steps), num_workers=3, **PERSISTENT)
+
+
+BROKEN = Order(4, faults=(Fault("sampler", 1, "ValueError"),))
+
+REFUSED: tuple[dict[str, Any], ...] = (
+    {"num_workers": -1}, {"batch_size": 0}, {"timeout": -1}, {"prefetch_factor": 0},
+    {"multiprocessing_context": "no such"}, {"sampler": BROKEN},
+)  # fmt: skip
+
+
+def _refused(setting: Setting) -> Iterator[Case]:
+    """Constructions that are refused, or pass and fail at iter()."""
+    for options in REFUSED:
+        if takes(setting, **options):
+            steps: Steps = [Rebuild(tuple(options.items())), Open("a"), Drop()]
+            yield loader(Mapped(4), [*_repeated(steps), Printed()], num_workers=2)
+
+
+def _unsendable(setting: Setting) -> Iterator[Case]:
+    """What cannot be sent, workers that may not be started, and too few descriptors for all."""
+    given: dict[str, Any]
+    for start in ("spawn", "forkserver"):
+        for given in ({"collate_fn": Collate("lambda")}, {"worker_init_fn": Init("lambda")}, {}):
+            dataset = Mapped(4, gives="number" if given else "held")
+            steps: Steps = [Open("a"), Drain("a"), Drop(), Leftovers(), Printed()]
+            yield from _alone(setting, dataset, steps, multiprocessing_context=start, **given)
+    yield from _alone(setting, Mapped(4), [Daemon(), Open("a"), Drain("a"), Drop(), Printed()])
+    short: Steps = [
+        step for spare in range(0, 20, 4)
+        for step in (Limit("descriptors", spare), Open("a"), Limit("descriptors", -1), Drop("a"))
+    ]  # fmt: skip
+    yield from _alone(setting, Mapped(4), [*short, Leftovers(), Printed()])
+
+
+def _blows(setting: Setting) -> Iterator[Case]:
+    """All cases that may hang or kill."""
+    yield from _late(setting)
+    yield from _deaths(setting)
+    yield from _interrupts(setting)
+    yield from _forks(setting)
+    yield from _starved(setting)
+
+
+def _late(setting: Setting) -> Iterator[Case]:
+    """Those that take longest with a loader that waits for its workers or for ever."""
+    fails = Mapped(8, faults=(Fault("item", 3, "ValueError"),))
+    ended: Steps = [Open("a"), Drain("a"), Drop("a"), Leftovers()]
+    yield from _alone(setting, fails, ended)
+    left: Steps = [Open("a"), Take("a"), Drop("a"), Leftovers()]
+    yield from _alone(setting, fails, [*left, *ended, *ended], num_workers=1)
+    busy: Steps = [Shut(), Open("a"), Settle(), Drop("a"), Leftovers()]
+    yield from _alone(setting, Mapped(8, gated=1), busy, num_workers=3)
+    stopped: Steps = [Open("a"), Take("a"), Strike(0, "SIGSTOP"), Drop("a"), Leftovers()]
+    yield from _alone(setting, Mapped(8), stopped)
+    forked: Steps = [Open("a"), Take("a"), Settle(), Fork(), Drain("a"), Printed()]
+    yield from _alone(setting, Mapped(8), forked)
+    full: Steps = [Limit("memory", 1 << 20), Iterate(), Limit("memory", -1)]
+    yield from _alone(setting, Mapped(8, gives="large"), full, collate_fn=Collate("list"))
+    for gives in ("bulk", "number"):
+        yield from _alone(setting, Mapped(16, gives=gives), [Orphan()])
+
+
+def _deaths(setting: Setting) -> Iterator[Case]:
+    """A worker that is killed between two items, in the midst of one, or between two passes."""
+    idle: Steps = [Iterate(), Strike(1), Ponder(), Iterate(), Iterate()]
+    yield from _alone(setting, Mapped(8), idle, **PERSISTENT)
+    for options in (PERSISTENT, {}):
+        dies: Steps = [Schedule((0, 1), dies=1), Iterate(), Iterate(), Iterate(), Journal()]
+        yield from _alone(setting, **parcels(8, **options), steps=dies)
+        struck: Steps = [Open("a"), Take("a"), Strike(0), Ponder(), Drain("a"), Drop("a")]
+        yield from _alone(setting, Mapped(8), [*struck, Iterate(), Drop(), Leftovers()], **options)
+
+
+def _interrupts(setting: Setting) -> Iterator[Case]:
+    """Ctrl-C while the workers are busy, and one of three has nothing to do."""
+    yield from _alone(
+        setting, Mapped(4, gated=1),
+        [Shut(), Open("a"), Interrupt("a"), Free(), Take("a"), Drop("a"), Leftovers()],
+    )  # fmt: skip
+    for everybody in (True, False):
+        steps: Steps = [Shut(), Open("a"), Interrupt("a", everybody), Free(), Drop("a")]
+        steps = [*steps, Leftovers(), Printed()]
+        yield from _alone(setting, Mapped(2, gated=1), steps, num_workers=3)
+
+
+def _forks(setting: Setting) -> Iterator[Case]:
+    """A child that ends as a script does; workers of the next pass that inherit garbage."""
+    steps: Steps = [Open("a"), Take("a"), Settle(), Fork("exit"), Drain("a"), Printed()]
+    yield from _alone(setting, Mapped(8), steps)
+    if takes(setting, **PERSISTENT):
+        yield from _alone(setting, Mapped(8), [Iterate(), *steps], **PERSISTENT)
+    steps = [Open("a"), Take("a"), Drop("a", collected=False), Iterate(), Printed()]
+    yield from _alone(setting, Mapped(8, gives="swept"), steps)
+
+
+def _starved(setting: Setting) -> Iterator[Case]:
+    """Too few descriptors to start with, or to keep what is delivered; too little shared memory."""
+    few: Steps = [Limit("descriptors", 2), Iterate(), Limit("descriptors", -1)]
+    yield from _alone(setting, Mapped(8), few)
+    keeps: Steps = [Open("a"), Limit("descriptors", 12), Drain("a"), Limit("descriptors", -1)]
+    yield from _alone(setting, Mapped(64, gives="large"), keeps)
+    yield from _alone(setting, Mapped(64, gives="tensor"), keeps, collate_fn=Collate("list"))
+    full: Steps = [Limit("memory", 1 << 20), Iterate(), Limit("memory", -1)]
+    yield from _alone(setting, Mapped(8, gives="large"), full)
+
+
+def _growth(setting: Setting) -> Iterator[Case]:
+    """Twelve MiB a pass, again and again."""
+    steps: Steps = [*[Iterate()] * 4, *[Memory(), *[Iterate()] * 6] * 3, Memory()]
+    yield from _alone(setting, Mapped(12, gives="bulk"), steps, batch_size=4)
+    yield from _alone(setting, Mapped(12, gives="bulk"), steps, batch_size=4, **PERSISTENT)
+
+
+ENDS = Scenario("ends", _ends)
+REFUSALS = Scenario("refusals", _refused)
+BLOWS = Scenario("blows", _blows)
+UNSENDABLE = Scenario("unsendable", _unsendable)
+GROWTH = Scenario("growth", _growth)

@@ -1,0 +1,241 @@
+"""Cases of `spec/loader.md`: the four modes, what a dataset lacks or does wrong, and options."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from hypothesis import strategies as st
+
+from conformance.case import Case
+from conformance.datasets import Collate, Mapped, Order, Stream
+from conformance.loading import Describe, Drop, Journal
+from conformance.operations import (
+    Globals,
+    Iterate,
+    Len,
+    Open,
+    Operation,
+    Rebuild,
+    Reseed,
+    SetEpoch,
+    Take,
+)  # fmt: skip
+from conformance.recipes import Generator, Role, Values
+from conformance.scenarios import Scenario, Setting
+from conformance.scenarios.loading import counted, loader, takes
+
+PASS: list[Operation] = [Len(), Iterate(), Len(), Journal()]
+
+PICKED = Values((4, 0, 4, 3))
+"""A sampler that gives an index twice."""
+
+WAYS: tuple[dict[str, Any], ...] = (
+    {"batch_size": 2, "sampler": PICKED},
+    {"batch_size": 3, "sampler": Order(5, "descending"), "drop_last": True},
+    {"batch_size": None},
+    {"batch_size": None, "sampler": PICKED},
+    {"batch_sampler": Values(((5, 1), (2,), (0, 3, 4)))},
+    {"batch_sampler": Order(3, "batches")},
+    {"batch_sampler": Role("BatchSampler", sampler=PICKED, batch_size=3, drop_last=True)},
+    {"batch_size": 4, "shuffle": True},
+    {"batch_size": None, "shuffle": True},
+    {"batch_size": 2, "collate_fn": Collate("sum")},
+    {"batch_size": 4, "collate_fn": Collate("double")},
+    {"batch_size": None, "collate_fn": Collate("double")},
+)
+"""Ways to say which batches there are to be, over a dataset of six items."""
+
+
+def _options(setting: Setting, ways: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Those options that the candidate's constructor takes."""
+    return (options for options in ways if takes(setting, **options))
+
+
+def _modes(setting: Setting) -> Iterator[Case]:
+    """Every small length and batch size; then the other ways; then both with workers."""
+    sizes = range(min(setting.effort.n_max, 9))
+    for n, size, drop in itertools.product(sizes, sizes, (False, True)):
+        if 0 < size <= n + 1:
+            yield loader(Mapped(n), PASS, batch_size=size, drop_last=drop)
+    for workers in range(4):
+        for options in _options(setting, ({**way, **counted(workers)} for way in WAYS)):
+            yield loader(Mapped(6), PASS, **options)
+    for n, size, drop in itertools.product((0, 1, 3, 4), (1, 2, 3), (False, True)):
+        if takes(setting, num_workers=2):
+            yield loader(Mapped(n), PASS, batch_size=size, drop_last=drop, num_workers=2)
+
+
+def _again(setting: Setting) -> Iterator[Case]:
+    """Passes that differ by the epoch, and a pass beside one that was broken off."""
+    plan = [SetEpoch(1), Iterate(), SetEpoch(3), Iterate(), Iterate()]
+    ways: tuple[dict[str, Any], ...] = (
+        {}, {"num_workers": 2}, {"num_workers": 2, "persistent_workers": True},
+    )  # fmt: skip
+    for options, size in itertools.product(_options(setting, ways), (None, 2)):
+        yield loader(Mapped(5), plan, sampler=Order(5, "epochs"), batch_size=size, **options)
+    for options in _options(setting, ways):
+        broken = [Open("a"), Take("a"), Drop("a"), Iterate(), Iterate()]
+        yield loader(Mapped(5), broken, batch_size=2, **options)
+
+
+@st.composite
+def _drawn(draw: st.DrawFn, setting: Setting) -> Case:
+    n, workers = draw(st.integers(0, 40)), draw(st.integers(0, 3))
+    options = counted(workers)
+    if workers and draw(st.booleans()):
+        options["prefetch_factor"] = draw(st.integers(1, 4))
+    places = st.lists(st.integers(0, max(0, n - 1)), max_size=12 if n else 0)
+    kind = draw(st.sampled_from(("size", "size", "off", "sampler", "batches")))
+    if kind == "batches":
+        drawn = draw(st.lists(st.lists(st.integers(0, max(0, n - 1)), min_size=1, max_size=5)))
+        options["batch_sampler"] = Values(tuple(map(tuple, drawn if n else ())))
+        return loader(Mapped(n), PASS, **options)
+    if kind == "sampler":
+        options["sampler"] = Values(tuple(draw(places)))
+    options["batch_size"] = None if kind == "off" else draw(st.integers(1, n + 2))
+    if kind != "off" and draw(st.booleans()):
+        options["drop_last"] = True
+    return loader(Mapped(n), PASS, **options)
+
+
+def _collations(setting: Setting) -> Iterator[Case]:
+    """One case for each kind of item; those with structure with a worker as well."""
+    kinds = (
+        "number", "tensor", "float", "flag", "array", "scalar", "text", "bytes", "dict",
+        "ordered", "tuple", "list", "named", "nested", "foreign", "none",
+    )  # fmt: skip
+    for gives in kinds:
+        yield loader(Mapped(3, gives=gives), [Iterate(), Describe()], batch_size=2)
+    for gives in ("ordered", "named", "nested"):
+        if takes(setting, num_workers=1):
+            data = Mapped(3, gives=gives)
+            yield loader(data, [Iterate(), Describe()], batch_size=2, num_workers=1)
+
+
+def _unsized(setting: Setting) -> Iterator[Case]:
+    """A dataset without a length: with a sampler of its own, and without."""
+    data = Mapped(5, sized=False)
+    own = (way for way in WAYS if "sampler" in way or way.get("batch_sampler") == Order(3))
+    for way in _options(setting, (*own, {"batch_sampler": Values(((4, 1), (2,)))})):
+        for workers in (0, 2):
+            yield loader(data, [Iterate()], **way, **counted(workers))
+    for options in ({}, {"batch_size": 2}, {"batch_size": None}, {"shuffle": True}):
+        yield loader(data, [Len(), Iterate()], **options)
+        yield loader(data, [Iterate()], **options)
+
+
+def _empty(setting: Setting) -> Iterator[Case]:
+    plan = [Len(), Iterate(), Iterate()]
+    ways: tuple[dict[str, Any], ...] = (
+        {}, {"batch_size": 3}, {"batch_size": None}, {"batch_size": 2, "drop_last": True},
+        {"num_workers": 2}, {"shuffle": True}, {"shuffle": True, "num_workers": 2},
+    )  # fmt: skip
+    for options in _options(setting, ways):
+        yield loader(Mapped(0), plan, **options)
+
+
+def _generators(setting: Setting) -> Iterator[Case]:
+    """A generator is given, and everybody looks at the global states."""
+    plan = [
+        Globals(), Rebuild(), Globals(), Iterate(), Globals(), Open("a"), Take("a"), Globals(),
+        Drop("a"), Globals(),
+    ]  # fmt: skip
+    ways: tuple[dict[str, Any], ...] = (
+        {}, {"shuffle": True}, {"shuffle": True, "batch_size": None}, {"sampler": PICKED},
+        {"batch_sampler": Order(2, "batches")},
+    )  # fmt: skip
+    counts: tuple[dict[str, Any], ...] = (
+        {}, {"num_workers": 2}, {"num_workers": 2, "persistent_workers": True},
+    )  # fmt: skip
+    for way, count in itertools.product(ways, counts):
+        for options in _options(setting, [{**way, **count, "generator": Generator(1)}]):
+            yield loader(Mapped(6), plan, **options)
+
+
+def _alike(setting: Setting) -> Iterator[Case]:
+    """The same passes from the same seed, with no worker, with some, and with standing ones."""
+    given: tuple[dict[str, Any], ...] = (
+        {}, {"num_workers": 1}, {"num_workers": 2, "prefetch_factor": 3},
+        {"num_workers": 2, "persistent_workers": True},
+    )  # fmt: skip
+    builds = [tuple(options.items()) for options in _options(setting, given)]
+    ways: tuple[dict[str, Any], ...] = (
+        {"shuffle": True}, {}, {"batch_size": None, "shuffle": True}, {"sampler": PICKED},
+    )  # fmt: skip
+    for chosen in ([*builds[:1], build] for build in builds[1:]):
+        plan: list[Operation] = []
+        for build in chosen:
+            passes = [Iterate(), Globals(), Iterate(), Globals(), Iterate(), Globals()]
+            plan += [Globals(), Rebuild(build), Globals(), Reseed(7), *passes]
+        for way in _options(setting, ways):
+            yield loader(Mapped(5), plan, **way)
+
+
+def _draws(setting: Setting) -> Iterator[Case]:
+    """A pass that shuffles nothing."""
+    plan = [Globals(), Iterate(), Globals(), Iterate(), Globals()]
+    ways: tuple[dict[str, Any], ...] = (
+        {}, {"batch_size": None}, {"sampler": PICKED}, {"num_workers": 2},
+        {"num_workers": 2, "persistent_workers": True},
+    )  # fmt: skip
+    for options in _options(setting, ways):
+        yield loader(Mapped(4), plan, **options)
+
+
+def _getitems(setting: Setting) -> Iterator[Case]:
+    """A dataset that gives several items at once: as many as asked, fewer, more."""
+    ways: tuple[dict[str, Any], ...] = (
+        {"batch_size": 3}, {"batch_size": 2, "sampler": Order(5, "descending")}, {},
+        {"batch_sampler": Order(3, "batches")}, {"batch_size": 2, "num_workers": 2},
+        {"batch_size": 2, "drop_last": True},
+    )  # fmt: skip
+    for options, many in itertools.product(_options(setting, ways), ("all", "fewer", "more")):
+        if many == "all" or options:
+            yield loader(Mapped(6, many=many), [Iterate(), Journal()], **options)
+
+
+def _refused() -> Iterator[dict[str, Any]]:
+    """Options that contradict each other, or are out of range."""
+    order, batches = Values((0, 1)), Values(((0, 1), (2,)))
+    yield {"sampler": order, "shuffle": True}
+    beside: tuple[dict[str, Any], ...] = (
+        {"sampler": order}, {"shuffle": True}, {"drop_last": True}, {"batch_size": 2},
+        {"batch_size": None},
+    )  # fmt: skip
+    yield from ({"batch_sampler": batches, **other} for other in beside)
+    yield {"batch_size": None, "drop_last": True}
+    yield from ({"batch_size": size} for size in (0, -1, 2.0, "2", True, False))
+    yield from ({"num_workers": count} for count in (-1, 2.0, "2", True))
+    yield from ({"num_workers": 1, "prefetch_factor": factor} for factor in (0, -1))
+    alone: dict[str, Any] = {
+        "prefetch_factor": 2, "persistent_workers": True, "timeout": 1,
+        "multiprocessing_context": "spawn",
+    }  # fmt: skip
+    yield from ({name: value} for name, value in alone.items())
+    yield from ({"num_workers": count, "timeout": -1} for count in (0, 1))
+    yield {"num_workers": 1, "multiprocessing_context": "no-such-method"}
+    yield {"sampler": Role("BatchSampler", sampler=order, batch_size=2, drop_last=False)}
+
+
+def _refusals(setting: Setting) -> Iterator[Case]:
+    for options in _refused():
+        yield loader(Mapped(4), [], **options)
+    sampling: tuple[dict[str, Any], ...] = (
+        {"shuffle": True}, {"sampler": Values((0, 1))}, {"batch_sampler": Values(((0, 1), (2,)))},
+    )  # fmt: skip
+    for options in sampling:
+        yield loader(Stream(4), [], **options)
+
+
+MODES = Scenario("loader-modes", _modes, lambda s: _drawn(s), share=0.4)
+AGAIN = Scenario("loader-again", _again)
+COLLATIONS = Scenario("loader-collations", _collations)
+UNSIZED = Scenario("loader-unsized", _unsized)
+EMPTY = Scenario("loader-empty", _empty)
+GENERATORS = Scenario("loader-generators", _generators)
+ALIKE = Scenario("loader-alike", _alike)
+DRAWS = Scenario("loader-draws", _draws)
+GETITEMS = Scenario("loader-getitems", _getitems)
+REFUSALS = Scenario("loader-refusals", _refusals)

@@ -1,0 +1,131 @@
+"""Cases of `spec/loader.md` about single passes: errors, iterators side by side, ends, buffers."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+from conformance.case import Case
+from conformance.datasets import Collate, Fault, Init, Mapped, Order, Stream
+from conformance.loading import Journal, Reread
+from conformance.operations import Drain, Iterate, Open, Operation, Take
+from conformance.recipes import Values
+from conformance.scenarios import Scenario, Setting
+from conformance.scenarios.loading import counted, interleavings, loader, takes
+
+ODD = (
+    "Planned", "KeyError", "IndexError", "OSError", "TwoArguments", "KeywordOnly", "WithMessage",
+    "ExceptionGroup", "Local", "Unpicklable", "Explosive", "KeyboardInterrupt", "SystemExit",
+)  # fmt: skip
+"""What may be raised where there is no worker between the dataset and the caller."""
+
+
+def _errors(setting: Setting) -> Iterator[Case]:
+    """Each exception from a dataset; some from `collate_fn`, and from a sampler."""
+    for what, size in itertools.product(ODD, (2, None)):
+        yield loader(Mapped(5, faults=(Fault("item", 2, what),)), [Iterate()], batch_size=size)
+    for what in ("Planned", "OSError", "IndexError", "KeywordOnly"):
+        for size in (2, None):
+            function = Collate("list", (Fault("collate", 2, what),))
+            yield loader(Mapped(5), [Iterate()], batch_size=size, collate_fn=function)
+            order = Order(5, faults=(Fault("sampler", 2, what),))
+            yield loader(Mapped(5), [Iterate()], batch_size=size, sampler=order)
+        batches = Order(4, "batches", (Fault("sampler", 2, what),))
+        yield loader(Mapped(9), [Iterate()], batch_sampler=batches)
+        many = Mapped(5, faults=(Fault("item", 2, what),), many="all")
+        yield loader(many, [Iterate()], batch_size=2)
+
+
+def _stops(setting: Setting) -> Iterator[Case]:
+    """A StopIteration from each function, in the main process and in workers.
+
+    Nobody asks again after the end: what comes then is not what a loop would see.
+    """
+    plan = [Open("a"), Take("a", 9)]
+    fault = (Fault("item", 2, "StopIteration"),)
+    collate = Collate("list", (Fault("collate", 2, "StopIteration"),))
+    many = Mapped(6, faults=fault, many="all")
+    sources: tuple[tuple[Any, dict[str, Any]], ...] = (
+        (Mapped(6, faults=fault), {"batch_size": 2}), (many, {"batch_size": 2}),
+        (Mapped(6, faults=fault), {"batch_size": None}),
+        (Mapped(6), {"batch_size": 2, "collate_fn": collate}),
+        (Mapped(6), {"batch_size": None, "collate_fn": collate}),
+        (Stream(6), {"batch_size": 2, "collate_fn": collate}),
+    )  # fmt: skip
+    for count, (data, options) in itertools.product((0, 1, 2), sources):
+        if takes(setting, **counted(count)):
+            yield loader(data, plan, **options, **counted(count))
+    init = Init("report", (Fault("init", 0, "StopIteration"),))
+    if takes(setting, num_workers=1, worker_init_fn=init):  # torch needs 5 s for each worker
+        yield loader(Mapped(6), [*plan, Journal()], num_workers=1, worker_init_fn=init)
+
+
+def _after(setting: Setting) -> Iterator[Case]:
+    """Broken items at the start, in the middle, at the end, side by side; every `next` apart."""
+    counts = (0, 1, 2) if takes(setting, num_workers=1) else (0,)
+    for count, size in itertools.product(counts, (None, 2)):
+        options: dict[str, Any] = {"batch_size": size, **counted(count)}
+        walk: list[Operation] = [Open("a"), *[Take("a")] * (6 // (size or 1)), Drain("a")]
+        for broken in ((1,), (0,), (5,), (2, 3), (0, 1, 2, 3, 4, 5)):
+            data = Mapped(6, faults=tuple(Fault("item", at, "ValueError") for at in broken))
+            yield loader(data, walk, **options)
+        collate = Collate("list", (Fault("collate", 2, "ValueError"),))
+        yield loader(Mapped(6), walk * 2, collate_fn=collate, **options)
+    if takes(setting, num_workers=3):
+        data = Mapped(9, faults=tuple(Fault("item", at, "KeyError") for at in (1, 3, 4)))
+        yield loader(
+            data, [Open("a"), *[Take("a")] * 9, Drain("a")], batch_size=None, num_workers=3
+        )
+
+
+TURNED = Values((2, 0, 1))
+
+
+def _beside(setting: Setting) -> Iterator[Case]:
+    """Every interleaving of two iterators; nested ones, and one that is opened late."""
+    for turns in interleavings(2, 3):
+        steps = [Take("ab"[turn]) for turn in turns]
+        plan = [Open("a"), Open("b"), *steps, Drain("a"), Drain("b")]
+        yield loader(Mapped(3), plan, batch_size=None)
+        yield loader(Mapped(5), plan, batch_size=2, sampler=Order(5, "descending"))
+    late: list[Operation] = [Open("a"), Take("a"), Open("b"), Take("b", 2), Take("a"), Open("c")]
+    late += [Drain("b"), Take("c"), Drain("a"), Drain("c")]
+    nested = [Open("a")] + [Take("a"), Open("b"), Drain("b")] * 3 + [Drain("a")]
+    for plan, count in itertools.product((late, nested), (0, 1, 2)):
+        options = counted(count)
+        if takes(setting, **options):
+            yield loader(Mapped(5), plan, batch_size=2, **options)
+            yield loader(Mapped(3), plan, batch_size=None, sampler=TURNED, **options)
+
+
+def _ends(setting: Setting) -> Iterator[Case]:
+    """Asked again after its end, at once, once more, and while another pass is under way."""
+    plan = [Open("a"), Drain("a"), Take("a", 2), Take("a")]
+    other = [Open("a"), Take("a", 9), Take("a"), Open("b"), Take("b"), Take("a", 2), Drain("b")]
+    sources = (Mapped(3), Stream(3), Stream(3, again=True))
+    counts = (0, 1, 2) if takes(setting, num_workers=1) else (0,)
+    for source, size, count in itertools.product(sources, (None, 2), counts):
+        options: dict[str, Any] = {"batch_size": size, **counted(count)}
+        for steps in (plan, other):
+            yield loader(source, steps, **options)
+    kept: dict[str, Any] = {"num_workers": 1, "persistent_workers": True}
+    if takes(setting, **kept):
+        yield loader(Mapped(3), plan, **kept)
+        yield loader(Mapped(3), other, **kept)
+
+
+def _buffers(setting: Setting) -> Iterator[Case]:
+    """One buffer for all items; everything that was delivered is read again at the end."""
+    for size, count in itertools.product((1, None, 2), (0, 1)):
+        options: dict[str, Any] = {"batch_size": size, **counted(count)}
+        if takes(setting, **options):
+            yield loader(Mapped(4, gives="buffer"), [Iterate(), Reread()], **options)
+
+
+ERRORS = Scenario("loader-errors", _errors)
+STOPS = Scenario("loader-stops", _stops)
+AFTER = Scenario("loader-after-error", _after)
+BESIDE = Scenario("loader-beside", _beside)
+ENDS = Scenario("loader-ends", _ends)
+BUFFERS = Scenario("loader-buffers", _buffers)

@@ -1,0 +1,218 @@
+"""Cases of `spec/workers.md` in which workers raise, die, or get what cannot be sent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from hypothesis import strategies as st
+
+from conformance.case import Case
+from conformance.datasets import Collate, Fault, Init, Mapped, Order, Stream
+from conformance.loading import Hold, Journal, Schedule, Settle, Strike
+from conformance.operations import Drain, Open, Operation, Take
+from conformance.scenarios import Scenario, Setting
+from conformance.scenarios.loading import ROLE, loader, parcels, schedules, takes
+
+KINDS = (
+    "Planned", "ValueError", "KeyError", "OSError", "Coded", "UnicodeDecodeError", "TwoArguments",
+    "KeywordOnly", "WithMessage", "ExceptionGroup",
+)  # fmt: skip
+
+UNSENT = ("Local", "Unpicklable", "Explosive")
+"""Exceptions that pickle does not carry."""
+
+TWICE: list[Operation] = [step for name in "ab" for step in (Open(name), *[Drain(name)] * 3)]
+"""Two passes, each read to its end past two errors."""
+
+
+def walk(count: int) -> list[Operation]:
+    """One pass, with every `next()` an operation of its own."""
+    return [Open("a"), *(Take("a") for _ in range(count)), Journal()]
+
+
+def faulty(what: str, *places: int, where: str = "item") -> tuple[Fault, ...]:
+    """The same mishap at these places."""
+    return tuple(Fault(where, at, what) for at in places)
+
+
+def _errors(setting: Setting) -> Iterator[Case]:
+    """Every kind of exception, in an item, in collation, and in an item of an iterable dataset."""
+    plan: list[Operation] = [Open("a"), Drain("a"), Drain("a")]
+    for kind in KINDS:
+        yield loader(Mapped(4, faults=faulty(kind, 2)), plan, batch_size=2, num_workers=1)
+    for kind in KINDS:
+        collate = Collate(faults=faulty(kind, 2, where="collate"))
+        yield loader(Mapped(4), plan, batch_size=2, num_workers=1, collate_fn=collate)
+    for kind in KINDS:
+        yield loader(Stream(6, faults=faulty(kind, 3)), plan, batch_size=None, num_workers=2)
+    three = Mapped(7, faults=faulty("OSError", 2, 5))
+    yield loader(three, TWICE, num_workers=3)
+    yield loader(three, TWICE, num_workers=3, persistent_workers=True)
+    yield loader(three, TWICE, num_workers=2, pin_memory=True)
+    if takes(setting, in_order=1):
+        yield loader(three, TWICE, num_workers=2, in_order=False)
+    if setting.effort.name == "nightly":
+        for start in ("spawn", "forkserver"):
+            yield loader(three, TWICE, num_workers=1, multiprocessing_context=start)
+
+
+def _places(setting: Setting) -> Iterator[Case]:
+    """Errors of the dataset, at the first, at middle and at last places."""
+    plan: list[Operation] = [Open("a"), *(Drain("a") for _ in range(3))]
+    for workers in (1, 2, 3):
+        for at in (0, 1, 4, 7):
+            data = Mapped(8, faults=faulty("Planned", at))
+            yield loader(data, plan, batch_size=None, num_workers=workers)
+    # The error is under way while an earlier batch still waits at the gate.
+    for turns in ((1, 1, 0, 0, 0, 1), (0, 1, 1, 0, 1, 0)):
+        slow = parcels(6, num_workers=2, prefetch_factor=3)
+        slow["dataset"] = Mapped(6, gives="parcel", gated=1, faults=faulty("Planned", turns[0] * 2))
+        yield Case(ROLE, slow, [Schedule(turns, arrival=False), *plan])
+    collate = Collate(faults=faulty("Planned", 4, where="collate"))
+    yield loader(Mapped(8), plan, batch_size=2, num_workers=2, collate_fn=collate)
+
+
+def _sampling(setting: Setting) -> Iterator[Case]:
+    """Errors of the sampler, at first, middle and last places."""
+    plan: list[Operation] = [Open("a"), *(Take("a") for _ in range(10))]
+    for workers, at in ((1, 0), (1, 1), (1, 7), (2, 1), (2, 6), (3, 4)):
+        failing = Order(8, faults=_in_sampler(at))
+        options: dict[str, Any] = {"num_workers": workers, "sampler": failing}
+        yield loader(Mapped(8), plan, "alone", batch_size=None, **options)
+    down = Order(8, "descending", _in_sampler(5))
+    options = {"num_workers": 2, "prefetch_factor": 1, "sampler": down}
+    yield loader(Mapped(8), plan, "alone", batch_size=2, **options)
+    batches = Order(5, "batches", _in_sampler(3))
+    yield loader(Mapped(10), plan, "alone", num_workers=1, batch_sampler=batches)
+    options = {"sampler": Order(8, faults=_in_sampler(6)), "persistent_workers": True}
+    again: list[Operation] = [*plan, Open("b"), *(Take("b") for _ in range(10))]
+    yield loader(Mapped(8), again, "alone", num_workers=2, **options)
+
+
+def _in_sampler(at: int) -> tuple[Fault, ...]:
+    return faulty("Planned", at, where="sampler")
+
+
+def _inits(setting: Setting) -> Iterator[Case]:
+    """`worker_init_fn` fails in one worker, or in all."""
+    for kind in ("Planned", "OSError", "KeywordOnly", "TwoArguments"):
+        for workers, failing in ((1, 0), (2, 1), (3, 0)):
+            init = Init(faults=faulty(kind, failing, where="init"))
+            yield loader(Mapped(4), walk(7), num_workers=workers, worker_init_fn=init)
+    init = Init(faults=faulty("Planned", 0, where="init"))
+    again: list[Operation] = [*walk(6)[:-1], Open("b"), *(Take("b") for _ in range(6))]
+    yield loader(Mapped(3), again, num_workers=1, worker_init_fn=init)
+    yield loader(Mapped(3), again, num_workers=1, worker_init_fn=init, persistent_workers=True)
+
+
+def _iters(setting: Setting) -> Iterator[Case]:
+    """`__iter__` of an iterable dataset fails; in torch such a pass never ends."""
+    for kind in ("Planned", "OSError", "KeywordOnly"):
+        data = Stream(6, faults=faulty(kind, 0, where="iter"))
+        yield loader(data, walk(6), "alone", batch_size=None, num_workers=1)
+    data = Stream(6, faults=faulty("Planned", 1, where="iter"))
+    yield loader(data, walk(9), "alone", batch_size=None, num_workers=2)
+    options: dict[str, Any] = {"batch_size": 2, "num_workers": 1, "persistent_workers": True}
+    again: list[Operation] = [*walk(3)[:-1], Open("b"), *(Take("b") for _ in range(3))]
+    yield loader(Stream(6, faults=faulty("Planned", 0, where="iter")), again, "alone", **options)
+
+
+def _unsent(setting: Setting) -> Iterator[Case]:
+    """What cannot be sent to a worker or back; the first six make torch wait for ever."""
+    plan = walk(6)
+    two: dict[str, Any] = {"num_workers": 2, "world": "alone"}
+    lists: dict[str, Any] = {"collate_fn": Collate("list"), **two}
+    yield loader(Mapped(4, faults=faulty("unpicklable", 1)), plan, **lists)
+    yield loader(Mapped(4, faults=faulty("Local", 1)), plan, **two)
+    yield loader(Mapped(4), plan, sampler=Order(4, "lambdas"), **two)
+    local = Init(faults=faulty("Local", 0, where="init"))
+    yield loader(Mapped(4), plan, worker_init_fn=local, **two)
+    yield loader(Stream(4, faults=faulty("unpicklable", 1)), plan, **lists)
+    yield _writing()
+    for kind in ("Unpicklable", "Explosive"):
+        yield loader(Mapped(4, faults=faulty(kind, 2)), plan, **two)
+        collate = Collate(faults=faulty(kind, 2, where="collate"))
+        yield loader(Mapped(4), plan, collate_fn=collate, **two)
+    for at in (0, 1, 3):
+        yield loader(Mapped(4), plan, sampler=Order(4, faults=_in_sampler(at)), **two)
+    start: dict[str, Any] = {"multiprocessing_context": "spawn", "collate_fn": Collate("lambda")}
+    yield loader(Mapped(4), plan, **start, **two)
+
+
+def _writing() -> Case:
+    """A worker is killed while it writes a large result, and holds what it holds for that.
+
+    It has several such results before the other worker has one.
+    """
+    first = Schedule((0, 0, 0), arrival=False)
+    options: dict[str, Any] = {"num_workers": 2, "prefetch_factor": 4, "batch_size": None}
+    data = Mapped(12, gives="bulk", gated=1)
+    return loader(data, [first, Open("a"), Strike(0), *walk(8)[1:]], "alone", **options)
+
+
+def _deaths(setting: Setting) -> Iterator[Case]:
+    """Deaths at the first, a middle and the last batch, in an item, at a turn, and at the start.
+
+    A worker dies while the caller waits in `next()`. At a turn, it is not the one whose result came
+    last: its own last result is wholly sent, so that no lock of the queue dies with it.
+    """
+    turns = (0, 1, 0, 1, 0, 1, 0, 1)
+    for how in ("exit 0", "SIGKILL", "SIGSEGV", "exit 1"):
+        yield _dying(Mapped(6, faults=faulty(how, 0)), num_workers=2)
+        for dies in (3, 7):
+            plan = [Schedule(turns, dies=dies, how=how), *walk(11)]
+            yield Case(ROLE, parcels(8, num_workers=2), plan, world="alone")
+    for how in ("exit 3", "SIGTERM"):
+        yield _dying(Mapped(6, faults=faulty(how, 0)), num_workers=1)
+        yield _dying(Mapped(6, faults=faulty(how, 2)), num_workers=3, batch_size=2)
+        init = Init(faults=faulty(how, 0, where="init"))
+        yield _dying(Mapped(6), num_workers=2, worker_init_fn=init)
+    collate = Collate(faults=faulty("SIGKILL", 1, where="collate"))
+    yield _dying(Mapped(6), num_workers=2, collate_fn=collate)
+    yield _dying(Stream(8, faults=faulty("SIGKILL", 1)), num_workers=2)
+    yield _dying(Stream(8, faults=faulty("exit 3", 0, where="iter")), num_workers=2)
+    for how in ("SystemExit", "KeyboardInterrupt"):
+        yield _dying(Mapped(6, faults=faulty(how, 0)), num_workers=2)
+    if takes(setting, in_order=1):
+        yield _dying(Mapped(6, faults=faulty("SIGKILL", 1)), num_workers=2, in_order=False)
+
+
+def _dying(data: Any, **options: Any) -> Case:
+    given = {"collate_fn": Collate("list"), **options}
+    return loader(data, [Hold(), *walk(11)], "alone", **given)
+
+
+def _idle(setting: Setting) -> Iterator[Case]:
+    """A worker is killed while it waits for work, in the first pass and in the second."""
+    lists: dict[str, Any] = {"num_workers": 2, "collate_fn": Collate("list")}
+    struck = [Open("a"), Take("a"), Settle(), Strike(1), *walk(12)[1:]]
+    yield loader(Mapped(12), struck, "alone", **lists)
+    first: list[Operation] = [Open("a"), *(Take("a") for _ in range(9))]
+    plan = [*first, Open("b"), Take("b"), Settle(), Strike(0), *(Take("b") for _ in range(10))]
+    yield loader(Mapped(8), [*plan, Journal()], "alone", persistent_workers=True, **lists)
+
+
+@st.composite
+def _drawn(draw: st.DrawFn, setting: Setting) -> Case:
+    """A death at a drawn moment of a drawn order."""
+    workers, ahead = draw(st.integers(1, 3)), draw(st.integers(1, 3))
+    n = draw(st.integers(1, 10))
+    turns = draw(schedules(workers, n, workers * ahead))
+    places = [0, *(k for k in range(1, n) if workers == 1 or turns[k] != turns[k - 1])]
+    dies, how = draw(st.sampled_from(places)), draw(st.sampled_from(("SIGKILL", "exit 3")))
+    options: dict[str, Any] = {"num_workers": workers, "prefetch_factor": ahead}
+    if draw(st.booleans()):
+        options["persistent_workers"] = True
+    plan = [Schedule(turns, dies=dies, how=how), *walk(n + 3)]
+    return Case(ROLE, parcels(n, **options), plan, world="alone")
+
+
+ERRORS = Scenario("worker-errors", _errors)
+PLACES = Scenario("error-places", _places)
+SAMPLING = Scenario("sampler-errors", _sampling)
+INITS = Scenario("failing-inits", _inits)
+ITERS = Scenario("failing-iters", _iters)
+UNSENDABLE = Scenario("unsendable", _unsent)
+DEATHS = Scenario("deaths", _deaths, lambda s: _drawn(s), share=0.12)
+IDLE = Scenario("idle-deaths", _idle)

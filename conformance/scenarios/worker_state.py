@@ -1,0 +1,197 @@
+"""Cases of `spec/workers.md`: random streams, state, epochs, and workers that are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from conformance.case import Case
+from conformance.datasets import Collate, Mapped, Order, Stream
+from conformance.loading import Drop, Free, Journal, Printed, Schedule, Settle, Shut, Tell
+from conformance.operations import (
+    Drain,
+    Globals,
+    Iterate,
+    Open,
+    Operation,
+    Rebuild,
+    Reseed,
+    SetEpoch,
+    Take,
+)
+from conformance.recipes import Generator, Role
+from conformance.scenarios import Scenario, Setting
+from conformance.scenarios.loading import ROLE, loader
+from conformance.worlds.samples import OWN
+
+SINGLE: dict[str, Any] = {"batch_size": None, "collate_fn": Collate("list")}
+"""Every item by itself, as the dataset gives it."""
+
+EACH = 3
+"""How many items each worker draws for: enough to tell streams apart."""
+
+KEPT: tuple[dict[str, Any], ...] = ({}, {"persistent_workers": True})
+
+
+# Random streams.
+
+
+def _passes(workers: int, count: int = 2) -> list[Operation]:
+    """Passes in which each worker makes as many items as any other."""
+    turns = tuple(range(workers)) * EACH
+    return [step for _ in range(count) for step in (Schedule(turns, arrival=False), Iterate())]
+
+
+def _dice(setting: Setting) -> Iterator[Case]:
+    """A loader that is built and iterated twice, after the same seed; all else differs."""
+    again = [Reseed(9, "numpy"), Reseed(8, "random"), Reseed(3, "torch"), Rebuild(())]
+    for workers, options in ((2, {}), (1, {"persistent_workers": True}), (3, KEPT[1])):
+        passes = _passes(workers)
+        plan = [Reseed(3, "torch"), Rebuild(()), *passes, *again, *passes]
+        data = Mapped(workers * EACH, gives="dice", gated=1)
+        yield loader(data, plan, num_workers=workers, **SINGLE, **options)
+    passes = _passes(2)
+    plan = [Reseed(3, "torch"), Rebuild(()), *passes, *again, *passes]
+    yield loader(Stream(2 * EACH, gives="dice", gated=1), plan, num_workers=2, **SINGLE)
+    plan = [Reseed(5), Rebuild(()), *passes, Reseed(6), Rebuild(()), *passes]
+    data = Mapped(2 * EACH, gives="dice", gated=1)
+    yield loader(data, plan, num_workers=2, generator=Generator(3), **SINGLE)
+
+
+def _rank_dice(setting: Setting) -> Iterator[Case]:
+    """Ranks that have all set the same seed."""
+    for width in setting.world_sizes:
+        if width in (2, 3):
+            arguments = {
+                "dataset": Mapped(2 * EACH, gives="dice", gated=1), "num_workers": 2, **SINGLE
+            }  # fmt: skip
+            yield Case(ROLE, arguments, _passes(2, 1), width, world="group", alike=True)
+
+
+def _own(setting: Setting) -> Iterator[Case]:
+    """Generators that the dataset holds; with fresh workers, and with workers that are kept."""
+    for number, kind in enumerate(OWN):
+        data = Mapped(2 * EACH, gives=f"own-{kind}", gated=1)
+        options = KEPT[number % 2]
+        yield loader(data, [*_passes(2), Printed()], num_workers=2, **SINGLE, **options)
+
+
+# State and epochs.
+
+
+def _told(setting: Setting) -> Iterator[Case]:
+    """State of the dataset that is set before each pass; after one that was broken off, too."""
+    whole = [step for mark in (1, 2, 3) for step in (Tell(mark), Iterate())]
+    broken = [Tell(1), Open("a"), Take("a", 2), Drop("a"), Tell(2), Iterate()]
+    ended = [Tell(1), Open("a"), Drain("a"), Tell(2), Open("b"), Drain("b")]
+    for options in KEPT:
+        for plan in (whole, broken):
+            yield loader(Mapped(9, gives="marked"), plan, num_workers=2, batch_size=2, **options)
+        yield loader(Mapped(3, gives="marked"), ended, num_workers=1, **options)
+        yield loader(Stream(6, gives="marked"), whole, num_workers=2, **options)
+
+
+def _epochs(setting: Setting) -> Iterator[Case]:
+    """Epochs that are announced in time, too late, and in the middle of a pass."""
+    in_time = [step for epoch in (0, 1, 2) for step in (SetEpoch(epoch), Iterate())]
+    late = [SetEpoch(1), Open("a"), SetEpoch(2), Drain("a"), Iterate()]
+    midway = [SetEpoch(1), Open("a"), Take("a", 3), SetEpoch(3), Drain("a"), Iterate()]
+    broken = [SetEpoch(1), Open("a"), Take("a", 2), Drop("a"), SetEpoch(2), Iterate()]
+    ways: tuple[dict[str, Any], ...] = (
+        {"num_workers": 2}, {"num_workers": 2, "persistent_workers": True},
+        {"num_workers": 1, "batch_size": None}, {"num_workers": 0},
+        {"num_workers": 0, "batch_size": None},
+    )  # fmt: skip
+    for options in ways:
+        for plan in (in_time, late, midway, broken):
+            yield loader(Mapped(10), plan, sampler=Order(10, "epochs"), **options)
+    spread = Role("DistributedSampler", dataset=Mapped(10), shuffle=True)
+    plan = [SetEpoch(1), Iterate(), Open("a"), SetEpoch(5), Drain("a"), SetEpoch(1), Iterate()]
+    for workers in (0, 2):
+        yield loader(Mapped(10), plan, sampler=spread, num_workers=workers, batch_size=2)
+
+
+# Workers that are kept.
+
+
+def _kept(setting: Setting) -> Iterator[Case]:
+    """The same passes with fresh workers, and with workers that are kept."""
+    whole = [Reseed(3), Globals(), *[Iterate(), Globals()] * 3]
+    broken = [Reseed(3), Globals(), Open("a"), Take("a", 2), Drop("a"), Iterate(), Globals()]
+    kept = Rebuild((("persistent_workers", True),))
+    ways: tuple[dict[str, Any], ...] = (
+        {}, {"shuffle": True}, {"shuffle": True, "generator": Generator(4)},
+        {"sampler": Order(9, "turning")},
+    )  # fmt: skip
+    for options in ways:
+        yield loader(Mapped(9), [*whole, kept, *whole], num_workers=2, batch_size=2, **options)
+    plan = [*broken, kept, *broken]
+    yield loader(Mapped(9), plan, num_workers=1, shuffle=True)
+    yield loader(Stream(7), [*whole, kept, *whole], num_workers=3, batch_size=2)
+
+
+def _pairs(setting: Setting) -> Iterator[Case]:
+    """Two iterators at a time: in turns, one inside the other, and one after the other."""
+    zipped = [Open("a"), Open("b"), *[Take("a"), Take("b")] * 4, Drain("a"), Drain("b")]
+    nested = [Open("a"), Take("a"), Open("b"), Drain("b"), Take("a"), Open("c"), Drain("c")]
+    after = [Open("a"), Drain("a"), Open("b"), Take("b"), Drop("b"), Open("c"), Drain("c")]
+    ways: tuple[dict[str, Any], ...] = (
+        {"num_workers": 1}, {"num_workers": 2, "batch_size": 2},
+        {"num_workers": 2, "batch_size": None},
+    )  # fmt: skip
+    for options in ways:
+        for plan in (zipped, [*nested, Drain("a")], after):
+            yield loader(Mapped(5), plan, persistent_workers=True, **options)
+
+
+# The sampler, and the ranks.
+
+
+def _asked(setting: Setting) -> Iterator[Case]:
+    """Samplers that report each call of `__iter__`, in every place where a sampler can stand."""
+    plan = [Journal(), Iterate(), Journal(), Open("a"), Take("a", 2), Drop("a"), Journal()]
+    plan += [Iterate(), Journal()]
+    ways: tuple[dict[str, Any], ...] = (
+        {"sampler": Order(6)}, {"sampler": Order(6), "batch_size": None},
+        {"batch_sampler": Order(4, "batches")},
+    )  # fmt: skip
+    for options in ways:
+        for workers in ({"num_workers": 0}, {"num_workers": 1}, {"num_workers": 2, **KEPT[1]}):
+            yield loader(Mapped(8), plan, **workers, **options)
+
+
+def _ranks(setting: Setting) -> Iterator[Case]:
+    """Every rank loads its share, epoch after epoch; in the last case one is broken off."""
+    epochs = [step for epoch in (0, 1, 2) for step in (SetEpoch(epoch), Iterate())]
+    broken = [SetEpoch(0), Open("a"), Take("a"), Drop("a"), SetEpoch(1), Iterate()]
+    for width in setting.world_sizes:
+        for plan, options in ((epochs, KEPT[0]), (epochs, KEPT[1]), (broken, KEPT[1])):
+            if width in (2, 3):
+                spread = Role("DistributedSampler", dataset=Mapped(11), shuffle=True)
+                options = {"sampler": spread, "batch_size": 2, "num_workers": 2, **options}
+                yield Case(ROLE, {"dataset": Mapped(11), **options}, plan, width, world="group")
+
+
+# A timeout.
+
+
+def _timeouts(setting: Setting) -> Iterator[Case]:
+    """A gate that is shut for longer than the timeout: from the start, and in the middle."""
+    opened = [Free(), Settle(), Drain("a"), Drain("a"), Drain("a")]
+    start = [Shut(), Open("a"), Take("a"), Take("a"), *opened]
+    middle = [Open("a"), Take("a"), Settle(), Shut(), *[Take("a")] * 4, *opened]
+    for plan, workers, options in ((start, 2, {}), (middle, 1, {}), (start, 1, KEPT[1])):
+        data = Mapped(8, gated=1)
+        yield loader(data, plan, "alone", num_workers=workers, timeout=1, **options)
+
+
+DICE = Scenario("dice", _dice)
+RANK_DICE = Scenario("rank-dice", _rank_dice)
+OWN_GENERATORS = Scenario("own-generators", _own)
+TOLD = Scenario("told", _told)
+EPOCHS = Scenario("epochs", _epochs)
+KEPT_WORKERS = Scenario("kept-workers", _kept)
+PAIRS = Scenario("pairs", _pairs)
+ASKED = Scenario("asked", _asked)
+RANKS = Scenario("ranks", _ranks)
+TIMEOUTS = Scenario("timeouts", _timeouts)

@@ -1,0 +1,27 @@
+"""`spec/iterable.md`: datasets without an index, divided among workers and ranks."""
+
+from __future__ import annotations
+
+from conformance.plugin import Check
+from conformance.properties import prove
+from conformance.scenarios import iterable as cases
+
+
+@prove(
+    {
+        "iterable.worker-info": (cases.TOLD,),
+        "iterable.once": (cases.GRID, cases.KINDS),
+        "iterable.unsharded": (cases.UNSHARDED,),
+        "iterable.length": (cases.GRID, cases.KINDS),
+        "iterable.drop-last": (cases.GRID, cases.KINDS),
+        "iterable.drop-total": (cases.GRID, cases.KINDS),
+        "iterable.ranks": (cases.RANKS,),
+        "iterable.order": (cases.ORDERS, cases.KINDS),
+        "iterable.ends": (cases.KINDS, cases.GRID),
+        "iterable.shared-seed": (cases.TOLD, cases.SEEDS),
+        "iterable.no-data": (cases.NO_DATA, cases.GRID),
+    }
+)
+def test_iterable(check: Check) -> None:
+    """Each element comes once, in the order of turns, and a pass ends when all data have."""
+    check()

@@ -1,0 +1,61 @@
+"""`spec/loader.md`: batches, lengths, errors and options of a loader, with workers and without."""
+
+from __future__ import annotations
+
+from conformance.plugin import Check
+from conformance.properties import prove
+from conformance.scenarios import loader as cases
+from conformance.scenarios import loader_passes as passes
+
+
+@prove(
+    {
+        "loader.batches": (cases.MODES, cases.AGAIN),
+        "loader.fetch-once": (cases.MODES,),
+        "loader.collate": (cases.COLLATIONS,),
+        "loader.length": (cases.MODES,),
+        "loader.unsized": (cases.UNSIZED,),
+        "loader.getitems": (cases.GETITEMS,),
+        "loader.empty": (cases.EMPTY,),
+    }
+)
+def test_batches(check: Check) -> None:
+    """The batches are those that were asked for, and nothing else is fetched."""
+    check()
+
+
+@prove(
+    {
+        "loader.global-rng": (cases.GENERATORS,),
+        "loader.draws-alike": (cases.ALIKE,),
+        "loader.draws-nothing": (cases.DRAWS,),
+    }
+)
+def test_global_states(check: Check) -> None:
+    """A loader leaves the global states alone, or changes them the same way always."""
+    check()
+
+
+@prove(
+    {
+        "loader.errors": (passes.ERRORS,),
+        "loader.stop-iteration": (passes.STOPS,),
+        "loader.reject": (cases.REFUSALS,),
+        "loader.after-error": (passes.AFTER,),
+    }
+)
+def test_errors(check: Check) -> None:
+    """What goes wrong is told as what it is, where it is, and only once."""
+    check()
+
+
+@prove(
+    {
+        "loader.independent": (passes.BESIDE,),
+        "loader.ends": (passes.ENDS,),
+        "loader.reused-buffer": (passes.BUFFERS,),
+    }
+)
+def test_passes(check: Check) -> None:
+    """Each pass is its own: beside others, after its end, and in what it has delivered."""
+    check()

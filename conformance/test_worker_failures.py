@@ -1,0 +1,24 @@
+"""`spec/workers.md`: loaders whose workers raise, die, or are sent what cannot be sent."""
+
+from __future__ import annotations
+
+from conformance.plugin import Check
+from conformance.properties import prove
+from conformance.scenarios import worker_failures as cases
+
+
+@prove(
+    {
+        "workers.errors": (cases.ERRORS, cases.UNSENDABLE),
+        "workers.error-attributes": (cases.ERRORS,),
+        "workers.death": (cases.DEATHS, cases.IDLE),
+        "workers.death-soon": (cases.DEATHS, cases.IDLE),
+        "workers.dead-iterator": (cases.DEATHS, cases.IDLE),
+        "workers.no-hang": (cases.UNSENDABLE, cases.DEATHS, cases.IDLE, cases.SAMPLING),
+        "workers.error-place": (cases.PLACES, cases.SAMPLING, cases.UNSENDABLE),
+        "workers.init-error": (cases.INITS, cases.ITERS),
+    }
+)
+def test_worker_failures(check: Check) -> None:
+    """Whatever goes wrong in a worker, the caller is told what it was, in its place and in time."""
+    check()

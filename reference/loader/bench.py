@@ -1,0 +1,46 @@
+"""Where a loader's idle crew waits for the next pass."""
+
+from __future__ import annotations
+
+from multiprocessing.context import BaseContext
+from typing import Any
+
+from reference.loader.crew import Crew
+from reference.loader.parcel import packed
+from reference.loader.worker import Begin, Job
+
+
+class Bench:
+    """At most one idle crew, and none unless `keep`. Two passes at a time have two crews."""
+
+    def __init__(self, keep: bool) -> None:
+        self._keep = keep
+        self._idle: Crew | None = None
+
+    def begin(self, job: Job, context: BaseContext, seed: int) -> Crew:
+        """A crew for a new pass that has been told to begin."""
+        crew, self._idle = self._idle, None
+        parcel = _packed(job.dataset) if crew is not None and crew.healthy() else None
+        if crew is None or parcel is None:
+            if crew is not None:
+                crew.dismiss()
+            crew = Crew(job, context)
+        dataset, descriptor = parcel or (None, None)
+        crew.begin(Begin(seed, dataset), descriptor)
+        return crew
+
+    def release(self, crew: Crew) -> None:
+        """Take a crew back whose pass is over."""
+        if self._keep and self._idle is None and crew.healthy():
+            crew.end()
+            self._idle = crew
+        else:
+            crew.dismiss()
+
+
+def _packed(dataset: Any) -> tuple[bytes, int | None] | None:
+    """None for a dataset that only the start of a process can hand over."""
+    try:
+        return packed(dataset)
+    except Exception:
+        return None

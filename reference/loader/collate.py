@@ -1,0 +1,92 @@
+"""Samples made into a batch: tensors stacked along a new first axis, containers kept."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from reference.loader import buffers
+
+
+def default_collate(batch: Sequence[Any]) -> Any:
+    """One batch of n samples that are alike; what a tensor of shape s was is one of (n, *s).
+
+    Tensors, arrays, numbers and bools become tensors, a Python float a float64 one. Mappings,
+    named tuples and sequences keep their structure and are collated inside; a plain tuple becomes
+    a list, as torch has it. Strings and bytes are listed.
+
+    Raises TypeError, with the name of the type, for anything else, and RuntimeError for samples
+    of different sizes.
+    """
+    first = batch[0]
+    if isinstance(first, torch.Tensor):
+        return torch.stack(tuple(batch), out=buffers.for_stack(batch))
+    if isinstance(first, (np.ndarray, np.generic)) and first.dtype.kind in "biufc":
+        return default_collate([torch.as_tensor(sample) for sample in batch])
+    if isinstance(first, float):
+        return torch.tensor(batch, dtype=torch.float64)
+    if isinstance(first, (int, complex)):
+        return torch.tensor(batch)
+    if isinstance(first, (str, bytes)):
+        return batch
+    if isinstance(first, Mapping):
+        return rebuilt(
+            first, {key: default_collate([sample[key] for sample in batch]) for key in first}
+        )
+    if isinstance(first, Sequence):
+        return _collate_sequences(first, batch)
+    raise TypeError(
+        f"default_collate takes tensors, arrays, numbers, strings, mappings and sequences, but a"
+        f" sample holds {type(first).__module__}.{type(first).__qualname__}"
+    )
+
+
+def default_convert(sample: Any) -> Any:
+    """A sample as it is delivered without batching: arrays as tensors, tensors copied."""
+    if isinstance(sample, torch.Tensor):
+        return sample.clone()
+    if isinstance(sample, (np.ndarray, np.generic)) and sample.dtype.kind in "biufc":
+        return torch.tensor(sample)
+    return mapped(default_convert, sample)
+
+
+def mapped(convert: Callable[[Any], Any], value: Any) -> Any:
+    """The same container with its elements converted; any other value as it is."""
+    if isinstance(value, (str, bytes)):
+        return value
+    if isinstance(value, Mapping):
+        return rebuilt(value, {key: convert(element) for key, element in value.items()})
+    if isinstance(value, (tuple, list)):
+        return rebuilt(value, [convert(element) for element in value])
+    return value
+
+
+def rebuilt(like: Any, content: Any) -> Any:
+    """`content` in a container like `like`, with its attributes where it can be copied."""
+    try:
+        if isinstance(like, tuple):
+            named = hasattr(like, "_fields")
+            return type(like)(*content) if named else type(like)(content)
+        if not isinstance(like, (MutableMapping, list)):
+            return type(like)(content)
+        clone: Any = copy.copy(like)
+        if isinstance(like, list):
+            clone[:] = content
+        else:
+            clone.update(content)
+        return clone
+    except TypeError:  # a constructor of its own
+        return content
+
+
+def _collate_sequences(first: Sequence[Any], batch: Sequence[Any]) -> Any:
+    if any(len(sample) != len(first) for sample in batch):
+        raise RuntimeError("each element of a batch must have the same length")
+    columns = [default_collate(column) for column in zip(*batch, strict=True)]
+    if type(first) is tuple or not isinstance(first, (tuple, list)):
+        return columns
+    return rebuilt(first, columns)

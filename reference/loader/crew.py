@@ -1,0 +1,204 @@
+"""Worker processes: their start, what is sent to them and comes from them, their end."""
+
+from __future__ import annotations
+
+import multiprocessing
+import multiprocessing.process
+import os
+import pickle
+import select
+import signal
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from multiprocessing.context import BaseContext
+from multiprocessing.reduction import ForkingPickler
+from multiprocessing.util import Finalize
+from typing import Any
+from weakref import WeakSet
+
+from reference.loader.channel import Channel, Message
+from reference.loader.failure import WorkerDied
+from reference.loader.worker import Begin, End, Job, Task, work
+
+FAREWELL_S = 2.0
+
+
+class Member:
+    """One worker process and the channel to it."""
+
+    def __init__(self, worker: int, job: Job, context: BaseContext) -> None:
+        self.id = worker
+        ours, theirs = socket.socketpair()
+        self.channel = Channel(ours)
+        self.process: Any = context.Process(  # type: ignore[attr-defined]
+            target=work, args=(theirs, worker, job), daemon=True, name=f"loader worker {worker}"
+        )
+        try:
+            with _interrupts_held():
+                self.process.start()
+        except BaseException:
+            self.channel.close()
+            raise
+        finally:
+            theirs.close()
+        self.pid = self.process.pid
+        _members.add(self)
+
+    @property
+    def name(self) -> str:
+        return f"worker {self.id} (pid {self.pid})"
+
+    def died(self) -> WorkerDied:
+        """How it ended, once it has, or once it has hung up."""
+        self.process.join(FAREWELL_S)
+        return WorkerDied(f"{self.name} of the DataLoader {_ending(self.process.exitcode)}")
+
+
+_members: WeakSet[Member] = WeakSet()
+
+
+def _disown() -> None:
+    """A forked child that exits would end these processes, as if they were its own children."""
+    children: set[Any] = multiprocessing.process._children  # type: ignore[attr-defined]
+    children.difference_update([member.process for member in _members])
+
+
+os.register_at_fork(after_in_child=_disown)
+
+
+class Crew:
+    """Workers 0 to W - 1. It deals out and hands back; what the messages mean is up to others.
+
+    death: set as soon as a worker has ended; the crew is of no use any more.
+    """
+
+    def __init__(self, job: Job, context: BaseContext) -> None:
+        if multiprocessing.current_process().daemon:
+            raise RuntimeError(
+                "num_workers must be 0 in a daemonic process: it is not allowed to have children"
+            )
+        self.members: list[Member] = []
+        self.death: WorkerDied | None = None
+        self.turn = 0
+        self.pid = os.getpid()
+        # Called when the crew is garbage, and at exit before multiprocessing waits for children;
+        # never in a forked child. (weakref.finalize may come too late at exit.)
+        self.dismiss = Finalize(self, _dismiss, (self.members,), exitpriority=10)
+        try:
+            for worker in range(job.num_workers):
+                self.members.append(Member(worker, job, context))
+        except BaseException as error:
+            self.dismiss()
+            if isinstance(error, Exception) and not isinstance(error, OSError):
+                _blame_argument(job, error)
+            raise
+
+    def begin(self, order: Begin, descriptor: int | None = None) -> None:
+        """Start a pass; the descriptor belongs to the dataset, and is closed."""
+        self.turn += 1
+        try:
+            self._tell_all(order, descriptor)
+        finally:
+            if descriptor is not None:
+                os.close(descriptor)
+
+    def end(self) -> None:
+        """Let the workers rest; what they still send belongs to a pass that is over."""
+        self.turn += 1
+        self._tell_all(End())
+        for _ in self.receive(0, None):
+            raise AssertionError("no answer can belong to a pass without tasks")
+
+    def _tell_all(self, order: Begin | End, descriptor: int | None = None) -> None:
+        body = pickle.dumps(order)
+        for member in self.members:
+            copy = None if descriptor is None else os.dup(descriptor)
+            member.channel.send(Message(self.turn, 0, body, copy))
+
+    def send(self, worker: int, number: int, task: Task) -> None:
+        """Deal a task; whatever pickle raises if it cannot be pickled."""
+        body = pickle.dumps(task)
+        self.members[worker].channel.send(Message(self.turn, number + 1, body))
+
+    def healthy(self) -> bool:
+        """Whether all workers live; False in a forked child, whose workers they are not."""
+        return self.pid == os.getpid() and not (self.death or self._poll(0, None))
+
+    def receive(self, timeout_s: float | None, wake: Any) -> Iterator[tuple[Member, Message]]:
+        """The answers that have arrived. Waits for one, a death, `wake` or the time to be up."""
+        ended = self._poll(timeout_s, wake)
+        for member in self.members:
+            member.channel.flush()
+            for message in member.channel.receive():
+                if message.turn == self.turn:
+                    yield member, message._replace(number=message.number - 1)
+                else:
+                    message.close()
+            if self.death is None and (member.channel.hung_up or member in ended):
+                self.death = member.died()
+
+    def _poll(self, timeout_s: float | None, wake: Any) -> list[Member]:
+        """Wait until something happens; the workers that have ended."""
+        poll = select.poll()
+        sentinels = {member.process.sentinel: member for member in self.members}
+        for sentinel, member in sentinels.items():
+            poll.register(sentinel, select.POLLIN)
+            poll.register(member.channel, member.channel.events)
+        if wake is not None:
+            poll.register(wake, select.POLLIN)
+        ready = poll.poll(None if timeout_s is None else max(0, timeout_s * 1000))
+        return [sentinels[descriptor] for descriptor, _ in ready if descriptor in sentinels]
+
+
+def _dismiss(members: list[Member]) -> None:
+    """End all workers: first by hanging up, which also wakes one that waits; then by force."""
+    for member in members:
+        member.channel.close()
+    deadline = time.monotonic() + FAREWELL_S
+    for member in members:
+        member.process.join(max(0, deadline - time.monotonic()))
+    for member in members:
+        if member.process.exitcode is None:
+            member.process.kill()
+            member.process.join(FAREWELL_S)
+        with suppress(ValueError):  # still there: it cannot be waited for
+            member.process.close()
+    members.clear()
+
+
+def _ending(code: int | None) -> str:
+    if code is None:
+        return "hung up or ended, no exit code is known"
+    if code >= 0:
+        return f"ended with exit code {code}"
+    name = signal.Signals(-code).name if -code in {*signal.Signals} else f"signal {-code}"
+    hint = {"SIGBUS": " (out of shared memory?)", "SIGKILL": " (out of memory?)"}.get(name, "")
+    return f"was killed by {name}{hint}"
+
+
+def _blame_argument(job: Job, error: Exception) -> None:
+    """TypeError with the name of the argument that keeps the processes from being started."""
+    named = {
+        "dataset": job.dataset,
+        "collate_fn": job.recipe.collate_fn,
+        "worker_init_fn": job.worker_init_fn,
+    }
+    for name, value in named.items():
+        try:
+            ForkingPickler.dumps(value)
+        except RuntimeError:  # locks and the like: allowed, while a process is being started
+            continue
+        except Exception as reason:
+            raise TypeError(f"{name} cannot be sent to the workers: {reason}") from error
+
+
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Ctrl-C waits, so that it cannot hit a worker which does not ignore it yet."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

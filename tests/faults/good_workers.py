@@ -1,0 +1,72 @@
+"""Right loaders that work unlike the reference: none of them may be accused of anything.
+
+They deal batches to workers in another way, work less far ahead, refuse what the spec lets them
+refuse, or seed their workers otherwise.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterator
+from typing import Any
+
+from reference import DataLoader
+from reference.loader.crew_pass import CrewPass
+
+
+class _Dealing(DataLoader[Any]):
+    """Its passes over map-style datasets deal by a rule of their own."""
+
+    rule: type[CrewPass]
+
+    def __iter__(self) -> Iterator[Any]:
+        made = super().__iter__()
+        if isinstance(made, CrewPass) and not self._iterable:
+            made.__class__ = self.rule
+        return made
+
+
+class _InBlocks(CrewPass):
+    def _choose(self) -> int:
+        self._turns.rotate(-(self._dealt % 2))
+        return self._turns[0]
+
+
+class Blocks(_Dealing):
+    """Each worker is dealt two batches in a row."""
+
+    rule = _InBlocks
+
+
+class _Idle(CrewPass):
+    def _choose(self) -> int:
+        return min(self._turns, key=self._load.__getitem__)
+
+
+class LeastLoaded(_Dealing):
+    """Each batch goes to the worker that has least to do."""
+
+    rule = _Idle
+
+
+class Modest(DataLoader[Any]):
+    """Never more than one batch a worker is under way."""
+
+    def __init__(self, dataset: Any, *args: Any, **kwargs: Any) -> None:
+        super().__init__(dataset, *args, **kwargs)
+        if self.num_workers:
+            self.prefetch_factor = 1
+
+
+class OneAtATime(DataLoader[Any]):
+    """With persistent workers a second iterator is refused as long as the first is live."""
+
+    def __iter__(self) -> Iterator[Any]:
+        if not self.persistent_workers:
+            return super().__iter__()
+        live: Any = getattr(self, "live", lambda: None)()
+        if live is not None and not live._ended:
+            raise RuntimeError("a loader with persistent workers has one iterator at a time")
+        made = super().__iter__()
+        self.live = weakref.ref(made)
+        return made

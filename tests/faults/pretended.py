@@ -1,0 +1,40 @@
+"""Pretend, in the process that imports this, that there is one accelerator.
+
+Pinning is copying to ordinary memory, and a copy remembers that it was made so. It is enough for
+rules about batches: what is pinned, what it holds, and what becomes of an error.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+
+def _pin(tensor: torch.Tensor, device: Any = None) -> torch.Tensor:
+    copy: Any = tensor.clone()
+    copy.pretended = True
+    return copy
+
+
+def _nothing(*_: Any) -> None:
+    pass
+
+
+tensor_class: Any = torch.Tensor
+tensor_class.pin_memory = _pin
+tensor_class.is_pinned = lambda tensor, device=None: getattr(tensor, "pretended", False)
+
+cuda: Any = torch.cuda
+cuda.is_available = lambda: True
+cuda.device_count = lambda: 1
+cuda.current_device = lambda: 0
+cuda.set_device = _nothing
+
+accelerator: Any = getattr(torch, "accelerator", None)
+if accelerator is not None:
+    accelerator.is_available = lambda: True
+    accelerator.device_count = lambda: 1
+    accelerator.current_accelerator = lambda check_available=False: torch.device("cuda")
+    accelerator.current_device_index = lambda: 0
+    accelerator.set_device_index = _nothing
