@@ -23,6 +23,8 @@ from conformance.case import Case
 from conformance.clauses import Clause
 from conformance.drawing import SHRINK_S, Drawing, Found
 from conformance.laws import LAWS, Unmet, Violation, load_laws
+from conformance.loading import Free, Shut
+from conformance.operations import Operation
 from conformance.report.document import document
 from conformance.report.reproduction import Shelf
 from conformance.scenarios import Effort, Scenario, Setting
@@ -152,6 +154,12 @@ def needs_group(trace: Trace) -> bool:
     sentence = "process group has not been initialized"
     errors = (event.error for rank in trace for event in rank.events)
     return trace.case.passed and any(error and sentence in error.message for error in errors)
+
+
+def left_shut(plan: tuple[Operation, ...]) -> bool:
+    """Whether a plan shuts the gate for good: whoever then asks for a batch waits for ever."""
+    moves = [type(step) for step in plan if isinstance(step, (Shut, Free))]
+    return moves[-1:] == [Shut]
 
 
 class Search:
@@ -300,17 +308,26 @@ class Search:
     # What to say.
 
     def _smaller(self, found: Found) -> Found:
-        """Cut operations out of the plan while the same fault stays."""
-        began, place = time.monotonic(), len(found.case.plan) - 1
+        """Cut operations out of the plan while the same fault stays: many at a time, then few."""
+        began, size = time.monotonic(), max(1, len(found.case.plan) // 2)
         if not found.trace.done or found.case.world == "alone":
             return found
-        while place >= 0 and time.monotonic() - began < SHRINK_S:
-            plan = found.case.plan[:place] + found.case.plan[place + 1 :]
-            trace, violation = self.judged(found.case.with_plan(plan))
-            if violation is not None and violation.anomaly == found.violation.anomaly:
-                found = Found(trace.case, trace, violation)
-            place = min(place, len(found.case.plan)) - 1
+        while size:
+            place = len(found.case.plan) - size
+            while place >= 0 and time.monotonic() - began < SHRINK_S:
+                plan = found.case.plan[:place] + found.case.plan[place + size :]
+                smaller = self._same(found, plan) if not left_shut(plan) else None
+                found = smaller or found
+                place = min(place, len(found.case.plan)) - size
+            size //= 2
         return found
+
+    def _same(self, found: Found, plan: tuple[Operation, ...]) -> Found | None:
+        """The same fault with another plan, if that shows it."""
+        trace, violation = self.judged(found.case.with_plan(plan))
+        if violation is None or violation.anomaly != found.violation.anomaly:
+            return None
+        return Found(trace.case, trace, violation)
 
     def _stale(self) -> Verdict | None:
         """Replay the declared deviations; one that no longer occurs is an error of the baseline."""

@@ -48,7 +48,7 @@ def _write_clause(terminal: Any, verdicts: list[Verdict]) -> None:
         group = by_outcome[outcome]
         if not group or (outcome == NOT_PROVIDED and len(group) < len(verdicts)):
             continue
-        first = f"{group[0].clause:<29}{group[0].level:<7}"
+        first = f"{group[0].clause:<31}{group[0].level:<7}"
         terminal.write(first)
         terminal.write(f"{outcome:<19}", **{COLOURS[outcome]: True} if outcome in COLOURS else {})
         terminal.write_line(_told(group, outcome, len(verdicts)))

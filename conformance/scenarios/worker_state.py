@@ -167,9 +167,9 @@ def _ranks(setting: Setting) -> Iterator[Case]:
     for width in setting.world_sizes:
         for plan, options in ((epochs, KEPT[0]), (epochs, KEPT[1]), (broken, KEPT[1])):
             if width in (2, 3):
-                spread = Role("DistributedSampler", dataset=Mapped(11), shuffle=True)
+                spread = Role("DistributedSampler", dataset=Mapped(13), shuffle=True)
                 options = {"sampler": spread, "batch_size": 2, "num_workers": 2, **options}
-                yield Case(ROLE, {"dataset": Mapped(11), **options}, plan, width, world="group")
+                yield Case(ROLE, {"dataset": Mapped(13), **options}, plan, width, world="group")
 
 
 # A timeout.

@@ -121,7 +121,8 @@ def _ahead(setting: Setting) -> Iterator[Case]:
             Mapped(24, gated=1), [*steps, Journal()], batch_size=size, sampler=Order(24),
             num_workers=workers, prefetch_factor=factor,
         )  # fmt: skip
-    plan = [Shut(), Open("a"), Settle(), Free(), Drain("a"), Iterate(), Journal()]
+    again = [Open("b"), Settle(), Drain("b"), Journal()]
+    plan = [Shut(), Open("a"), Settle(), Free(), Drain("a"), *again]
     options: dict[str, Any] = {"num_workers": 2, "persistent_workers": True}
     yield loader(Mapped(12, gated=1), plan, sampler=Order(12), **options)
 

@@ -245,7 +245,7 @@ class LazyWithoutWorkers(Torch):
 class LazyWithWorkers(DataLoader[Any]):
     """A pass begins with its first `next`, with workers too."""
 
-    CAUGHT_BY = ("workers.set-epoch", "workers.state")
+    CAUGHT_BY = ("workers.set-epoch",)
     ANOMALY = "epoch-leaked"
 
     def __iter__(self) -> Iterator[Any]:

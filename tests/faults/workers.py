@@ -1,8 +1,9 @@
 """Wrong loaders, with workers: what they deliver in which order, and how far they work ahead.
 
 Each class breaks one rule of `spec/workers.md`, on top of the reference or of torch's loader, often
-only where few would look: in the second pass, when one worker is slow. `CAUGHT_BY` lists the clauses that must report the fault, `ANOMALY` is what the first of them calls
-it. A number such as B111 is a row of the corpus of reported bugs.
+only where few would look: in the second pass, when one worker is slow. `CAUGHT_BY` lists the
+clauses that must report the fault, `ANOMALY` is what the first of them calls it. A number such as
+B131 is a row of the corpus of reported bugs.
 """
 
 from __future__ import annotations
@@ -42,9 +43,6 @@ class Impatient(Torch):
 
 
 class _Impatient(_MultiProcessingDataLoaderIter):
-    def _next_data(self) -> Any:
-        return super()._next_data()
-
     def _get_data(self) -> Any:
         waiting = sum(len(info) == 2 for info in self._task_info.values())
         self._in_order = waiting < 3
@@ -55,7 +53,7 @@ class SplitsFirst(Torch):
     """The dataset is divided among the workers before batches are formed (B131)."""
 
     CAUGHT_BY = ("workers.same-order",)
-    ANOMALY = "other-batches"
+    ANOMALY = "out-of-order"
 
     def __init__(self, dataset: Any, *args: Any, **kwargs: Any) -> None:
         super().__init__(dataset, *args, **kwargs)
@@ -68,7 +66,7 @@ class DrawsForWorkers(DataLoader[Any]):
     """With workers one number more is drawn before the sampler is asked (B091)."""
 
     CAUGHT_BY = ("workers.same-order",)
-    ANOMALY = "other-batches"
+    ANOMALY = "out-of-order"
 
     def __iter__(self) -> Iterator[Any]:
         if self.num_workers:

@@ -139,7 +139,7 @@ def _seeded_alike(case: Case, rank: RankTrace) -> bool:
     if len(made) != 3 or not isinstance(steps[-1], op.Iterate):
         return False
     used = [_uses(steps[made[1] : made[2]]), _uses(steps[made[2] :])]
-    seeds = [_torch_seed(steps[:end]) for end in made[1:]]
+    seeds = [_torch_seed(steps[start:end]) for start, end in itertools.pairwise(made)]
     own = isinstance(arguments(case).get("generator"), Generator)
     return used[0] == used[1] and (own or seeds[0] == seeds[1] is not None)
 
@@ -150,9 +150,13 @@ def _uses(steps: list[Any]) -> list[str]:
 
 
 def _torch_seed(steps: list[Any]) -> int | None:
-    """The seed that torch was given last."""
-    found = [s.seed for s in steps if isinstance(s, op.Reseed) and s.which in ("torch", "all")]
-    return found[-1] if found else None
+    """The seed that torch was given after the last pass."""
+    seed = None
+    for step in steps:
+        if isinstance(step, op.Reseed) and step.which in ("torch", "all"):
+            seed = step.seed
+        seed = None if isinstance(step, (op.Iterate, op.Drain, op.Take)) else seed
+    return seed
 
 
 @law("workers.rank-seeds")

@@ -53,7 +53,7 @@ def _leftovers(draft: Draft, step: lo.Leftovers, event: Event) -> list[str]:
 def _strike(draft: Draft, step: lo.Strike, event: Event) -> list[str]:
     draft.need("os", "signal", "time")
     kill = f"os.kill(pids[{step.worker}] or 1 << 22, signal.{step.how})"
-    return ["time.sleep(0.5)", kill, *([] if draft.has(lo.Ponder) else ["time.sleep(0.5)"])]
+    return ["time.sleep(0.5)", kill, "time.sleep(0.5)"]
 
 
 def _ponder(draft: Draft, step: lo.Ponder, event: Event) -> list[str]:
@@ -101,13 +101,17 @@ def _orphan(draft: Draft, step: lo.Orphan, event: Event) -> list[str]:
 def _limit(draft: Draft, step: lo.Limit, event: Event) -> list[str]:
     draft.need("os", "resource")
     which = {"descriptors": "NOFILE", "memory": "FSIZE"}[step.what]
-    soft = f"{step.spare}"
-    if step.what == "descriptors":
-        soft += ' + 1 + max(map(int, os.listdir("/proc/self/fd")))'
-    hard = f"resource.getrlimit(resource.RLIMIT_{which})[1]"
-    return [
-        f"resource.setrlimit(resource.RLIMIT_{which}, ({hard if step.spare < 0 else soft}, {hard}))"
-    ]
+    draft.define("limit", LIMIT)
+    if step.spare < 0:
+        return [f"limit(resource.RLIMIT_{which})"]
+    free = " + 1 + min(set(range(1 << 16)) - set(map(int, os.listdir('/proc/self/fd'))))"
+    return [f"limit(resource.RLIMIT_{which}, {step.spare}{free if which == 'NOFILE' else ''})"]
+
+
+LIMIT = """\
+def limit(which, soft=None):
+    hard = resource.getrlimit(which)[1]
+    resource.setrlimit(which, (hard if soft is None else soft, hard))""".splitlines()
 
 
 def _daemon(draft: Draft, step: lo.Daemon, event: Event) -> list[str]:

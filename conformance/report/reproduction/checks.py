@@ -77,9 +77,14 @@ def still(draft: Draft, clause: str, found: Found) -> str:
     return told or SAME
 
 
+TOLD_BY_VALUE = ("late-orphans",)
+"""Anomalies of time that an operation tells by what it gives, not by how long it takes."""
+
+
 def times(draft: Draft, found: Found) -> int:
     """The place of the event whose duration is the finding; 0 if none is."""
-    if not found.violation.anomaly.startswith("late-"):
+    anomaly = found.violation.anomaly
+    if not anomaly.startswith("late-") or anomaly in TOLD_BY_VALUE:
         return 0
     draft.need("time")
     draft.define("took", ["took = [0.0]  # seconds"])
@@ -111,6 +116,11 @@ def _attribute(draft: Draft, found: Found) -> str:
     name = "args" if found.violation.about == "arguments" else found.violation.about.split()[-1]
     told = f"isinstance(n, dict) and n.get({name!r}) == {getattr(raised, name)!r}"
     return f"not any({told} for seen in now if isinstance(seen, list) for n in seen)"
+
+
+def _prints(draft: Draft, found: Found) -> str:
+    """Something is printed."""
+    return "" if draft.several else "'printed' in now"
 
 
 def _length(draft: Draft, found: Found) -> str:
@@ -148,6 +158,6 @@ def _short(found: Found) -> bool:
 
 CHECKS: dict[str, Callable[[Draft, Found], str]] = {
     **dict.fromkeys(RAISED, _raised), "blames-another": _unnamed, "wrong-length": _length,
-    "lost-attribute": _attribute,
+    "lost-attribute": _attribute, "prints": _prints,
     "lost-index": _lost, "unequal-counts": _unequal,
 }  # fmt: skip

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from conformance import operations as op
+from conformance.loading import Drop, Strike
 from conformance.operations import Operation
 from conformance.report.reproduction.blows import BLOWS, after, before
 from conformance.report.reproduction.checks import caught_as, times
 from conformance.report.reproduction.draft import Draft, indented
+from conformance.report.reproduction.folding import folded
 from conformance.report.reproduction.loader import LOADING
 from conformance.report.reproduction.plan import STATEMENTS, construction, seeding
 from conformance.report.reproduction.seen import NOTHING, idle
@@ -62,20 +63,18 @@ def look(draft: Draft, found: Found) -> list[str]:
 def carried_out(draft: Draft, found: Found) -> list[str]:
     """The statements of the case; what raised, and was not the last, has a `try` of its own."""
     events, caught = found.trace.ranks[0].events, caught_as(draft)
-    timed, lines, place = times(draft, found), construction(draft), 1
-    skipped = idle(events)
-    for step, steps in itertools.groupby(draft.case.plan):
-        count = len(list(steps))
-        seen = events[place : place + count] or (Event(step),)
-        last = place + count >= len(events)
-        slow = timed in range(place, place + count)
-        if place in skipped:
-            place += count
+    timed, built, skipped = times(draft, found), construction(draft), idle(events)
+    failing = {type(event.operation) for event in events if event.error} | {Strike}
+    chunks: list[list[str]] = []
+    for place, step in enumerate(draft.case.plan, 1):
+        if place in skipped and not isinstance(step, Drop):
             continue
-        raised = any(event.error for event in seen) and (not last or count > 1)
-        lines += repeated(statements(draft, step, shows(seen)), count, caught, raised, slow)
-        place += count
-    return ["try:", *indented(lines), *caught]
+        like = (e for e in events[1:] if e.operation == step)
+        event = events[place] if place < len(events) else Event(step)
+        lines = statements(draft, step, shows((event, *like)))
+        wrapped = type(step) in failing and place < len(draft.case.plan)
+        chunks.append(guarded(lines, caught, wrapped, place == timed))
+    return ["try:", *indented([*built, *folded(chunks)]), *caught]
 
 
 def shows(events: tuple[Event, ...]) -> Event:
@@ -90,14 +89,10 @@ def statements(draft: Draft, step: Operation, event: Event) -> list[str]:
     return {**STATEMENTS, **BLOWS, **of_loader}[type(step)](draft, step, event)
 
 
-def repeated(
-    lines: list[str], count: int, caught: list[str], raised: bool, slow: bool
-) -> list[str]:
-    """The statements as often as the plan has them, each time caught or timed if need be."""
-    if raised or slow:
+def guarded(lines: list[str], caught: list[str], wrapped: bool, slow: bool) -> list[str]:
+    """The statements, caught or timed if need be."""
+    if lines and (wrapped or slow):
         lines = ["try:", *indented(lines), *caught]
     if slow:
-        lines = ["began = time.monotonic()", *lines, "took.append(time.monotonic() - began)"]
-    if count == 1 or not lines or len(lines) * count <= 2:
-        return lines * count
-    return [f"for _ in range({count}):", *indented(lines)]
+        return ["began = time.monotonic()", *lines, "took.append(time.monotonic() - began)"]
+    return lines
