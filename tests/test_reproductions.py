@@ -3,18 +3,41 @@
 from __future__ import annotations
 
 import ast
+import contextlib
+import itertools
+import random
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
+import torch
 
+from conformance import loading as lo
+from conformance import operations as op
 from conformance.baseline import Deviation, read_baseline
-from conformance.candidate import LOADERS, Description, Source
+from conformance.candidate import LOADERS, ROLES, Description, Source
+from conformance.case import Case
 from conformance.clauses import clauses
+from conformance.datasets import Collate, Fault, Init, Mapped, Order, Stream
+from conformance.drawing import Found
+from conformance.laws import Violation
+from conformance.loading import LOADING
+from conformance.operations import OPERATIONS
+from conformance.recipes import Probe
+from conformance.report.reproduction import reproduction
 from conformance.report.reproduction.confirm import scripts
+from conformance.report.reproduction.datasets import GIVES
+from conformance.report.reproduction.functions import PLACES
+from conformance.trace import Event, RankTrace, Trace
+from conformance.worlds.mishaps import EXCEPTIONS
+from conformance.worlds.mishaps import GIVES as GIVEN_INSTEAD
+from conformance.worlds.probes import PROBES
 from conformance.worlds.worlds import Worlds
 
+MISHAPS = (*EXCEPTIONS, *GIVEN_INSTEAD, "exit 3", "SIGKILL")
 LINES_MAX = 45
 
 RUNNER = """
@@ -103,7 +126,9 @@ def test_scripts_find_nothing_in_the_reference(
     for _, path in written:
         text = path.read_text(encoding="utf-8").replace("from torch.utils.data", "from reference")
         right.append(tmp_path / path.name)
-        right[-1].write_text(text.replace("\nimport sys\n", f"\nimport sys\nsys.path[:0] = [{root!r}]\n"))
+        right[-1].write_text(
+            text.replace("\nimport sys\n", f"\nimport sys\nsys.path[:0] = [{root!r}]\n")
+        )
 
     ended = codes(right, tmp_path)
 
@@ -126,3 +151,95 @@ def test_scripts_are_short_and_need_torch_alone(written: list[tuple[Deviation, P
 
         assert len(text.splitlines()) <= LINES_MAX, path
         assert roots <= {*sys.stdlib_module_names, "torch", "numpy"}, path
+
+
+SAMPLES: dict[type, Any] = {
+    op.SetEpoch: op.SetEpoch(2), op.Passes: op.Passes(2), op.Epochs: op.Epochs(2),
+    op.Open: op.Open("a"), op.Take: op.Take("a"), op.Drain: op.Drain("a"),
+    op.Reseed: op.Reseed(3), op.Resize: op.Resize(4), lo.Tell: lo.Tell(2),
+    lo.Strike: lo.Strike(0), lo.Interrupt: lo.Interrupt("a"), lo.Limit: lo.Limit("memory", 1),
+    lo.Drop: lo.Drop("a"), lo.Schedule: lo.Schedule((1, 0), dies=1),
+}  # fmt: skip
+"""Operations that need arguments."""
+
+CANDIDATE = Description(Source("torch.utils.data"), dict.fromkeys((*ROLES[:6], *LOADERS), ("**",)))
+
+
+def written_for(case: Case, clause: str) -> str:
+    """The script of a case that showed nothing but its construction."""
+    trace = Trace(case, (RankTrace(0, (Event(None),)),))
+    found = Found(case, trace, Violation("by-hand", "something"))
+    return reproduction(CANDIDATE, clauses()[clause], case.role, found)
+
+
+@pytest.mark.parametrize("kind", OPERATIONS)
+def test_every_operation_of_samplers_compiles(kind: type) -> None:
+    """Whatever the plan asks of a sampler can be written down."""
+    arguments = {"sampler": Probe("Counting", 5), "batch_size": 2, "drop_last": False}
+    plan = [op.Open("a"), SAMPLES[kind] if kind in SAMPLES else kind()]
+
+    text = written_for(Case("BatchSampler", arguments, plan), "batch.sizes")
+
+    compile(text, "script", "exec")
+
+
+@pytest.mark.parametrize("kind", (*LOADING, op.Iterate, op.Take, op.Drain, op.SetEpoch, op.Resize))
+def test_every_operation_of_loaders_compiles(kind: type) -> None:
+    """Whatever the plan asks of a loader can be written down."""
+    data = Mapped(6, gives="marked", gated=1)
+    plan = [op.Open("a"), SAMPLES[kind] if kind in SAMPLES else kind()]
+
+    for clause in ("loader.batches", "loader.fetch-once"):
+        text = written_for(Case("DataLoader", {"dataset": data, "num_workers": 2}, plan), clause)
+        compile(text, "script", "exec")
+
+
+WAYS = ("list", "sum", "double", "lambda")
+ANSWERS = ("all", "fewer", "more")
+
+GIVEN: list[dict[str, Any]] = [
+    *({"dataset": Mapped(4, gives=gives)} for gives in GIVES),
+    *({"dataset": Stream(4, shard=s, sized=True)} for s in ("worker", "rank", "skewed", "none")),
+    *({"dataset": Stream(4, faults=(Fault("iter", 0, what),))} for what in MISHAPS),
+    *({"dataset": Mapped(4, faults=(Fault("item", 1, what),))} for what in MISHAPS),
+    *({"dataset": Mapped(4), "sampler": Order(4, how)} for how in PLACES),
+    *({"dataset": Mapped(4), "collate_fn": Collate(h)} for h in WAYS),
+    *({"dataset": Mapped(4), "worker_init_fn": Init(h)} for h in ("report", "mark", "lambda")),
+    *({"dataset": Mapped(4, many=many)} for many in ANSWERS),
+    {"dataset": Mapped(4, sized=False)}, {"dataset": Stream(4, shard="blocks", again=True)},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("given", GIVEN, ids=repr)
+def test_every_recipe_of_loaders_compiles(given: dict[str, Any]) -> None:
+    """Whatever a loader is given can be written down."""
+    case = Case("DataLoader", {**given, "num_workers": 1}, [op.Iterate(), lo.Journal()])
+
+    for clause in ("loader.batches", "loader.fetch-once"):
+        compile(written_for(case, clause), "script", "exec")
+
+
+@pytest.mark.parametrize("name", PROBES)
+def test_every_probe_yields_the_same(name: str) -> None:
+    """A probe in a script gives what the suite's own gives, whether or not it is looked at."""
+    case = Case(
+        "BatchSampler",
+        {"sampler": Probe(name, 4, 2), "batch_size": 2, "drop_last": False},
+        [op.Inspect()],
+    )
+    text = written_for(case, "batch.sizes")
+    scope: dict[str, Any] = {}
+    source = text.partition("def look")[0].replace("from torch.utils.data import BatchSampler", "")
+    exec(source, scope)
+
+    def some(probe: Any) -> list[Any]:
+        torch.manual_seed(1), np.random.seed(1), random.seed(1)
+        found = []
+        with contextlib.suppress(Exception):
+            found.extend(itertools.islice(iter(probe), 6))
+        return found
+
+    made = eval(f"{name}(4)", scope)
+
+    assert some(made) == some(PROBES[name](4, 2))
+    assert made.seen == made.seen | {"passes": 1}
