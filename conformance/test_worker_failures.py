@@ -16,7 +16,7 @@ from conformance.scenarios import worker_failures as cases
         "workers.dead-iterator": (cases.DEATHS, cases.IDLE),
         "workers.no-hang": (cases.UNSENDABLE, cases.DEATHS, cases.IDLE, cases.SAMPLING),
         "workers.error-place": (cases.PLACES, cases.SAMPLING, cases.UNSENDABLE),
-        "workers.init-error": (cases.INITS, cases.ITERS),
+        "workers.init-error": (cases.STARTS,),
     }
 )
 def test_worker_failures(check: Check) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from conformance.case import Case
 from conformance.laws import LAWS, Unmet, load_laws
-from conformance.trace import Error, Event, Items, RankTrace, Trace
+from conformance.trace import Error, Event, Items, RankTrace, Record, Trace
 
 load_laws()
 
@@ -59,3 +60,31 @@ def shares(case: Case, *yielded: Any, policies: dict[str, Any] | None = None) ->
         for rank, values in enumerate(yielded)
     )
     return Trace(case, ranks, policies or {})
+
+
+def events(given: Case, results: tuple[Any, ...]) -> tuple[Event, ...]:
+    """The construction, and for each operation a result: what it yielded if that is a list."""
+    found = [Event(None)]
+    for operation, result in zip(given.plan, results, strict=True):
+        if isinstance(result, Event):
+            found.append(replace(result, operation=operation))
+        elif isinstance(result, Error):
+            found.append(Event(operation, None, result))
+        else:
+            value = items(result) if isinstance(result, list) else result
+            found.append(Event(operation, value))
+    return tuple(found)
+
+
+def seen(given: Case, *results: Any) -> Trace:
+    """The trace of one rank."""
+    return Trace(given, (RankTrace(0, events(given, results)),))
+
+
+def journal(*told: str) -> tuple[Record, ...]:
+    """Records such as "fetch 3 by 1", or in the main process "want 0"."""
+    words = [text.split() for text in told]
+    return tuple(
+        Record(word[0], int(word[1]), int(word[3]) if len(word) > 2 else -1, 1, 0.0)
+        for word in words
+    )

@@ -1,7 +1,7 @@
 """Cases of `spec/lifecycle.md`: loaders that end in every way, are struck, forked and starved.
 
-Whatever may hang or kill runs alone. Those processes run side by side, six at a time and in order,
-so the cases that take longest with a loader that waits for its workers come first.
+All of them run alone, since any may hang, kill or leave something behind. Those processes run side
+by side, so the cases that take longest with a loader that waits for its workers come first.
 """
 
 from __future__ import annotations
@@ -59,13 +59,12 @@ def _ends(setting: Setting) -> Iterator[Case]:
         (Mapped(8), whole), (Mapped(8), leave), (Mapped(8), two),
         (Mapped(8, gives="bulk"), leave), (Mapped(8, gives="large"), leave), (Stream(8), leave),
     ):  # fmt: skip
-        yield loader(dataset, _repeated(steps), num_workers=2)
-    yield loader(Mapped(8), _repeated(whole), num_workers=3, prefetch_factor=4)
-    if takes(setting, **PERSISTENT):
-        steps = [Rebuild(), Iterate(), Iterate(), Drop()]
-        yield loader(Mapped(8), _repeated(steps), num_workers=2, **PERSISTENT)
-        steps = [Rebuild(), *leave, Iterate(), Drop()]
-        yield loader(Mapped(8), _repeated(steps), num_workers=3, **PERSISTENT)
+        yield from _alone(setting, dataset, _repeated(steps))
+    yield from _alone(setting, Mapped(8), _repeated(whole), num_workers=3, prefetch_factor=4)
+    steps = [Rebuild(), Iterate(), Iterate(), Drop()]
+    yield from _alone(setting, Mapped(8), _repeated(steps), **PERSISTENT)
+    steps = [Rebuild(), *leave, Iterate(), Drop()]
+    yield from _alone(setting, Mapped(8), _repeated(steps), num_workers=3, **PERSISTENT)
 
 
 BROKEN = Order(4, faults=(Fault("sampler", 1, "ValueError"),))
@@ -81,7 +80,7 @@ def _refused(setting: Setting) -> Iterator[Case]:
     for options in REFUSED:
         if takes(setting, **options):
             steps: Steps = [Rebuild(tuple(options.items())), Open("a"), Drop()]
-            yield loader(Mapped(4), [*_repeated(steps), Printed()], num_workers=2)
+            yield from _alone(setting, Mapped(4), [*_repeated(steps), Printed()])
 
 
 def _unsendable(setting: Setting) -> Iterator[Case]:
@@ -94,7 +93,7 @@ def _unsendable(setting: Setting) -> Iterator[Case]:
             yield from _alone(setting, dataset, steps, multiprocessing_context=start, **given)
     yield from _alone(setting, Mapped(4), [Daemon(), Open("a"), Drain("a"), Drop(), Printed()])
     short: Steps = [
-        step for spare in range(0, 20, 4)
+        step for spare in range(0, 16, 2)
         for step in (Limit("descriptors", spare), Open("a"), Limit("descriptors", -1), Drop("a"))
     ]  # fmt: skip
     yield from _alone(setting, Mapped(4), [*short, Leftovers(), Printed()])

@@ -37,24 +37,28 @@ def faulty(what: str, *places: int, where: str = "item") -> tuple[Fault, ...]:
 
 
 def _errors(setting: Setting) -> Iterator[Case]:
-    """Every kind of exception, in an item, in collation, and in an item of an iterable dataset."""
+    """Every kind of exception, in an item, in collation, and in an item of an iterable dataset.
+
+    Alone, because torch takes 5 s a worker to end an iterator that is dropped after an error.
+    """
     plan: list[Operation] = [Open("a"), Drain("a"), Drain("a")]
+    one: dict[str, Any] = {"world": "alone", "batch_size": 2, "num_workers": 1}
     for kind in KINDS:
-        yield loader(Mapped(4, faults=faulty(kind, 2)), plan, batch_size=2, num_workers=1)
+        yield loader(Mapped(4, faults=faulty(kind, 2)), plan, **one)
     for kind in KINDS:
         collate = Collate(faults=faulty(kind, 2, where="collate"))
-        yield loader(Mapped(4), plan, batch_size=2, num_workers=1, collate_fn=collate)
+        yield loader(Mapped(4), plan, collate_fn=collate, **one)
     for kind in KINDS:
-        yield loader(Stream(6, faults=faulty(kind, 3)), plan, batch_size=None, num_workers=2)
+        data = Stream(6, faults=faulty(kind, 3))
+        yield loader(data, plan, "alone", batch_size=None, num_workers=2)
     three = Mapped(7, faults=faulty("OSError", 2, 5))
-    yield loader(three, TWICE, num_workers=3)
-    yield loader(three, TWICE, num_workers=3, persistent_workers=True)
-    yield loader(three, TWICE, num_workers=2, pin_memory=True)
+    ways: list[dict[str, Any]] = [{}, {"persistent_workers": True}, {"pin_memory": True}]
     if takes(setting, in_order=1):
-        yield loader(three, TWICE, num_workers=2, in_order=False)
+        ways.append({"in_order": False})
     if setting.effort.name == "nightly":
-        for start in ("spawn", "forkserver"):
-            yield loader(three, TWICE, num_workers=1, multiprocessing_context=start)
+        ways += [{"multiprocessing_context": start} for start in ("spawn", "forkserver")]
+    for options in ways:
+        yield loader(three, TWICE, "alone", num_workers=3, **options)
 
 
 def _places(setting: Setting) -> Iterator[Case]:
@@ -94,28 +98,26 @@ def _in_sampler(at: int) -> tuple[Fault, ...]:
     return faulty("Planned", at, where="sampler")
 
 
-def _inits(setting: Setting) -> Iterator[Case]:
-    """`worker_init_fn` fails in one worker, or in all."""
-    for kind in ("Planned", "OSError", "KeywordOnly", "TwoArguments"):
-        for workers, failing in ((1, 0), (2, 1), (3, 0)):
+def _starts(setting: Setting) -> Iterator[Case]:
+    """`worker_init_fn`, or an iterable dataset's `__iter__`, fails in one worker or in all."""
+    kinds = ("Planned", "OSError", "KeywordOnly", "TwoArguments")
+    for workers, failing in ((1, 0), (2, 1), (3, 0)):
+        for kind in kinds:
             init = Init(faults=faulty(kind, failing, where="init"))
-            yield loader(Mapped(4), walk(7), num_workers=workers, worker_init_fn=init)
-    init = Init(faults=faulty("Planned", 0, where="init"))
-    again: list[Operation] = [*walk(6)[:-1], Open("b"), *(Take("b") for _ in range(6))]
-    yield loader(Mapped(3), again, num_workers=1, worker_init_fn=init)
-    yield loader(Mapped(3), again, num_workers=1, worker_init_fn=init, persistent_workers=True)
-
-
-def _iters(setting: Setting) -> Iterator[Case]:
-    """`__iter__` of an iterable dataset fails; in torch such a pass never ends."""
-    for kind in ("Planned", "OSError", "KeywordOnly"):
+            options: dict[str, Any] = {"num_workers": workers, "worker_init_fn": init}
+            yield loader(Mapped(4), walk(7), "alone", **options)
+    for kind in kinds:
         data = Stream(6, faults=faulty(kind, 0, where="iter"))
         yield loader(data, walk(6), "alone", batch_size=None, num_workers=1)
     data = Stream(6, faults=faulty("Planned", 1, where="iter"))
     yield loader(data, walk(9), "alone", batch_size=None, num_workers=2)
-    options: dict[str, Any] = {"batch_size": 2, "num_workers": 1, "persistent_workers": True}
-    again: list[Operation] = [*walk(3)[:-1], Open("b"), *(Take("b") for _ in range(3))]
-    yield loader(Stream(6, faults=faulty("Planned", 0, where="iter")), again, "alone", **options)
+    again: list[Operation] = [*walk(5)[:-1], Open("b"), *(Take("b") for _ in range(5))]
+    init = Init(faults=faulty("Planned", 0, where="init"))
+    for options in ({}, {"persistent_workers": True}):
+        one: dict[str, Any] = {"num_workers": 1, **options}
+        yield loader(Mapped(3), again, "alone", worker_init_fn=init, **one)
+        failing_iter = Stream(6, faults=faulty("Planned", 0, where="iter"))
+        yield loader(failing_iter, again, "alone", batch_size=2, **one)
 
 
 def _unsent(setting: Setting) -> Iterator[Case]:
@@ -211,8 +213,7 @@ def _drawn(draw: st.DrawFn, setting: Setting) -> Case:
 ERRORS = Scenario("worker-errors", _errors)
 PLACES = Scenario("error-places", _places)
 SAMPLING = Scenario("sampler-errors", _sampling)
-INITS = Scenario("failing-inits", _inits)
-ITERS = Scenario("failing-iters", _iters)
+STARTS = Scenario("failing-starts", _starts)
 UNSENDABLE = Scenario("unsendable", _unsent)
 DEATHS = Scenario("deaths", _deaths, lambda s: _drawn(s), share=0.12)
 IDLE = Scenario("idle-deaths", _idle)

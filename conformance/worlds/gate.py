@@ -22,9 +22,11 @@ The journal is a file opened for appending: a record is one short write, which t
 a killed worker cannot tear.
 
 A schedule may be impossible for a loader that gives work out in another way. If the worker whose
-turn it is does not come for `PATIENCE_S`, the gate opens for the rest of the pass and says so in
-the journal; a law then takes the schedule for unmet, and the deliveries for what they are. After
-`LOST_MAX` such schedules no other is tried: a case has a bound of its own.
+turn it is does not come for a while, the gate opens for the rest of the pass and says so in the
+journal; a law then takes the schedule for unmet, and the deliveries for what they are. The while is
+`START_S` for a worker that has not come yet in this pass, as it may just be starting, and otherwise
+`PATIENCE_S`. Patience wears off: after the first lost schedule it is `HASTE_S`, and after
+`LOST_MAX` of them none is tried, so that a case stays within its own bound.
 """
 
 from __future__ import annotations
@@ -43,15 +45,23 @@ from typing import Any
 from conformance.trace import KINDS, Record
 from conformance.worlds.mishaps import happen
 
-PATIENCE_S = 3.0
-LOST_MAX = 2
+START_S = 6.0
+PATIENCE_S = 1.0
+HASTE_S = 0.25
+LOST_MAX = 9
 LOOK_S = 0.02
 BELLS = 4
 TURNS_MAX = 4096
+WORKERS_MAX = 64
 
 SHUT, FREE, SCHEDULED, HELD = 1, 0, 2, 3
-MODE, TURN, TAKEN, COUNT, ARRIVAL, DIES, HOW, LOST, HEAD = range(9)
-"""Places in the mapped state; the turns follow. LOST: this schedule could not be followed."""
+MODE, TURN, TAKEN, COUNT, ARRIVAL, DIES, HOW, LOST, HASTY, ITEM, CAME = range(11)
+"""Places in the mapped state. LOST: this schedule could not be followed; HASTY: an earlier one was
+lost; ITEM: with which the turn was taken; CAME: where each worker says that it came to the gate
+since the schedule was set."""
+
+HEAD = CAME + WORKERS_MAX
+"""Where the turns begin."""
 
 RECORD = struct.Struct("<5q")
 CODES = {kind: code for code, kind in enumerate(KINDS)}
@@ -101,26 +111,36 @@ class Gate:
                     break
         return _NUMBERS[os.getpid()]
 
-    def pass_through(self, worker: int) -> None:
-        """Wait for this worker's turn. The main process itself never waits."""
+    def pass_through(self, worker: int, item: int) -> None:
+        """Wait with an item for this worker's turn. The main process itself never waits."""
         if os.getpid() == self.owner:
             return
+        self.state[CAME + worker % WORKERS_MAX] = 1
         since, turn = time.monotonic(), self.state[TURN]
-        while not self._mine(worker):
+        while not self._mine(worker, item):
             self._wait(worker)
             if self.state[MODE] == SHUT or self.state[TURN] != turn:
                 since, turn = time.monotonic(), self.state[TURN]
-            elif time.monotonic() - since > PATIENCE_S:
+            elif time.monotonic() - since > self._patience_s(turn):
                 self.report("unfollowed", turn, worker)
                 self.state[LOST] = 1
                 self._set(FREE)
 
-    def heed(self, worker: int) -> None:
+    def _patience_s(self, turn: int) -> float:
+        """How long to wait for the worker whose turn it is, or for the caller."""
+        if self.state[MODE] == HELD:
+            return START_S
+        if self.state[HASTY]:
+            return HASTE_S
+        came = self.state[CAME + self.state[HEAD + turn] % WORKERS_MAX]
+        return PATIENCE_S if came else START_S
+
+    def heed(self, worker: int, item: int = -1) -> None:
         """Wait while the gate is held: everybody does, also where there are no turns."""
         if self.state[MODE] == HELD:
-            self.pass_through(worker)
+            self.pass_through(worker, item)
 
-    def _mine(self, worker: int) -> bool:
+    def _mine(self, worker: int, item: int) -> bool:
         state, mode, turn = self.state, self.state[MODE], self.state[TURN]
         if mode != SCHEDULED or turn >= state[COUNT]:
             return mode not in (SHUT, HELD)
@@ -128,10 +148,13 @@ class Gate:
             return False
         if turn == state[DIES]:
             self._die(turn, worker)
-        state[TAKEN] = turn + 1
-        if not state[ARRIVAL]:
-            self._advance()
+        state[ITEM], state[TAKEN] = item, turn + 1
         return True
+
+    def left(self, item: int, worker: int) -> None:
+        """An item of this worker has left; where no arrival is awaited, this ends its turn."""
+        if not self.state[ARRIVAL]:
+            self._end_turn(item, worker)
 
     def _wait(self, worker: int) -> None:
         """Sleep until this worker's bell rings, or for a while: workers may share a bell."""
@@ -151,11 +174,13 @@ class Gate:
         self.state[MODE] = mode
         self._ring(*range(BELLS))
 
-    def _advance(self) -> None:
-        """End the turn that was taken; whose turn it is then, or everybody, may go on."""
-        turn = self.state[TURN] = self.state[TAKEN]
-        last = turn >= self.state[COUNT]
-        self._ring(*(range(BELLS) if last else [self.state[HEAD + turn]]))
+    def _end_turn(self, item: int, worker: int) -> None:
+        """End the turn that this worker took with this item; then the next, or all, may go on."""
+        state, turn = self.state, self.state[TURN]
+        taken = state[TAKEN] > turn and (state[ITEM], state[HEAD + turn]) == (item, worker)
+        if taken and state[MODE] == SCHEDULED:
+            turn = state[TURN] = state[TAKEN]
+            self._ring(*(range(BELLS) if turn >= state[COUNT] else [state[HEAD + turn]]))
 
     def _die(self, turn: int, worker: int) -> None:
         self.report("dies", turn, worker)
@@ -165,15 +190,13 @@ class Gate:
     def arrived(self, item: int, worker: int) -> None:
         """An item of this worker has been unpickled; in the main process this ends its turn.
 
-        An item of another worker, which did not stop at the gate, ends no turn.
+        Other items of the batch, and of batches that do not stop at the gate, end no turn.
         """
         if os.getpid() != self.owner:
             return
         self.report("arrive", item, worker)
-        state = self.state
-        scheduled = state[MODE] == SCHEDULED and state[ARRIVAL]
-        if scheduled and state[TAKEN] > state[TURN] and state[HEAD + state[TURN]] == worker:
-            self._advance()
+        if self.state[ARRIVAL]:
+            self._end_turn(item, worker)
 
     # In the main process.
 
@@ -186,8 +209,8 @@ class Gate:
         if self.lost >= LOST_MAX:
             self.report("unfollowed")
             return
-        head = 0, 0, len(turns), int(arrival), dies, DEATHS.index(how), 0
-        for place, value in enumerate((*head, *turns), TURN):
+        head = 0, 0, len(turns), int(arrival), dies, DEATHS.index(how), 0, int(self.lost > 0), 0
+        for place, value in enumerate((*head, *[0] * WORKERS_MAX, *turns), TURN):
             self.state[place] = value
         if turns:
             self._set(SCHEDULED)

@@ -281,10 +281,16 @@ class LoaderRank(Rank):
         self.delivered = []  # a tensor in shared memory holds a descriptor
         gc.collect()
         pids = frozenset(record.pid for record in self.gate.everything())
-        waited = self.events[-1].seconds if isinstance(self.events[-1].operation, lo.Drop) else 0.0
-        found = leftovers(self.before, pids, max(1.0, GONE_S - waited), self.least)
+        found = leftovers(self.before, pids, max(1.0, GONE_S - self._waited()), self.least)
         self.least = found["descriptors"]
         return found, None
+
+    def _waited(self) -> float:
+        """For how long what may be left has had time to go; what once stays is not waited for."""
+        found = [e.value for e in self.events if isinstance(e.operation, lo.Leftovers) and e.value]
+        if any(value["children"] or value["threads"] for value in found):
+            return GONE_S
+        return self.events[-1].seconds if isinstance(self.events[-1].operation, lo.Drop) else 0.0
 
     DO: ClassVar[dict[Any, Any]] = {
         **Rank.DO, type(None): build, op.Rebuild: build, op.SetEpoch: _set_epoch,

@@ -125,6 +125,11 @@ class Unpinnable:
 GIVES = ("unpicklable", "unpinnable", "hang")
 
 
+def deadly(what: str) -> bool:
+    """Whether it ends the process in which it happens."""
+    return what.startswith(("SIG", "exit "))
+
+
 def happen(what: str, at: int) -> Any:
     """Raise, die or wait for ever; "unpicklable" gives an item that cannot be pickled.
 

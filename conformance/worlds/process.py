@@ -33,6 +33,9 @@ from conformance.trace import RankTrace
 from conformance.worlds.loader import LoaderRank
 from conformance.worlds.rank import Rank
 
+with torch.autograd.profiler.record_function("preload"):
+    pass  # its first use imports more, and an error that strikes during that is lost to a log
+
 OUTPUT_BYTES_MAX = 64 << 20
 MEMORY_BYTES_MAX = 4 << 30
 

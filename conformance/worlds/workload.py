@@ -7,6 +7,7 @@ go wrong where a `Fault` says so. All of them can be pickled, so any start metho
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -14,7 +15,7 @@ import torch
 
 from conformance.datasets import Collate, Fault, Init, Mapped, Order, Stream
 from conformance.worlds.gate import Gate
-from conformance.worlds.mishaps import happen
+from conformance.worlds.mishaps import deadly, happen
 from conformance.worlds.observe import whole_number
 from conformance.worlds.samples import OWN, make
 
@@ -42,19 +43,24 @@ class _Source:
         """Fetch item i: report, wait at the gate, go wrong or make it."""
         worker = self.worker
         self.gate.report("fetch", i, worker)
-        self.gate.heed(worker)
+        self.gate.heed(worker, i)
         gated = self.recipe.gated
         if gated and i % gated == gated - 1:
-            self.gate.pass_through(worker)
+            self.gate.pass_through(worker, i)
         self.gate.report("leave", i, worker)
-        given = mishap(self.recipe.faults, "item", i)
+        self.gate.left(i, worker)
+        given = mishap(self.recipe.faults, "item", i, self.gate)
         return make(self.recipe.gives, i, self) if given is None else given
 
 
-def mishap(faults: tuple[Fault, ...], where: str, at: int) -> Any:
-    """Let happen what is planned for this place; an item, if one is to be given instead."""
+def mishap(faults: tuple[Fault, ...], where: str, at: int, gate: Gate) -> Any:
+    """Let happen what is planned for this place; an item, if one is to be given instead.
+
+    A death is that of a worker process: in a loader without any, nobody dies.
+    """
     for fault in faults:
-        if (fault.where, fault.at) == (where, at):
+        spared = deadly(fault.what) and os.getpid() == gate.owner
+        if (fault.where, fault.at) == (where, at) and not spared:
             return happen(fault.what, at)
     return None
 
@@ -117,7 +123,7 @@ class _Streaming(_Source):
     def __iter__(self) -> Iterator[Any]:
         self.gate.report("iter", 0, self.worker)
         self.gate.heed(self.worker)
-        mishap(self.recipe.faults, "iter", max(0, self.worker))
+        mishap(self.recipe.faults, "iter", max(0, self.worker), self.gate)
         return _Elements(self, iter(self._own()))
 
     def _own(self) -> list[int]:
@@ -175,7 +181,7 @@ class Sampler:
     def _draws(self, passes: int) -> Iterator[Any]:
         turned = {"epochs": self.epoch, "turning": passes}.get(self.recipe.how, 0)
         for place in range(self.recipe.n):
-            mishap(self.recipe.faults, "sampler", place)
+            mishap(self.recipe.faults, "sampler", place, self.gate)
             self.gate.report("draw", place)
             yield self._index(place, turned)
 
@@ -201,7 +207,7 @@ class Collating:
         info = self.info()
         self.gate.report("collate", numbers[0] if numbers else -1, info.id if info else -1)
         for number in numbers:
-            given = mishap(self.recipe.faults, "collate", number)
+            given = mishap(self.recipe.faults, "collate", number, self.gate)
             if given is not None:
                 return given
         return self._made(samples)
@@ -221,6 +227,6 @@ class Initialising:
     def __call__(self, worker: int) -> None:
         self.gate.report("init", worker, worker)
         self.gate.heed(worker)
-        mishap(self.recipe.faults, "init", worker)
+        mishap(self.recipe.faults, "init", worker, self.gate)
         if self.recipe.how == "mark":
             self.info().dataset.mark = 1 + worker

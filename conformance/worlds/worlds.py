@@ -25,7 +25,7 @@ COST_STUCK = 3
 WARY_S = 2.0
 """The bound for further cases of a role that has once failed to answer."""
 
-ALONE = 6
+ALONE = 10
 ALONE_S = 60.0
 """How many cases may be under way alone at a time, and the bound for each: they mostly wait."""
 

@@ -69,8 +69,9 @@ def rebuilt(like: Any, content: Any) -> Any:
     """`content` in a container like `like`, with its attributes where it can be copied."""
     try:
         if isinstance(like, tuple):
-            named = hasattr(like, "_fields")
-            return type(like)(*content) if named else type(like)(content)
+            made = type(like)(*content) if hasattr(like, "_fields") else type(like)(content)
+            getattr(made, "__dict__", {}).update(getattr(like, "__dict__", {}))
+            return made
         if not isinstance(like, (MutableMapping, list)):
             return type(like)(content)
         clone: Any = copy.copy(like)

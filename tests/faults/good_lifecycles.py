@@ -5,22 +5,21 @@ from __future__ import annotations
 import os
 import signal
 import time
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 import plain_loader
-import torch.utils.data
 from plain_loader import Crew, Pass
-
-import reference
+from torch.utils.data import IterableDataset
 
 
 class Forking(plain_loader.DataLoader):
     """Forks, whatever the start method; kills at once; takes lambdas; daemonic or not."""
 
 
-class _Asking(Crew):
-    """Workers may finish, for two seconds all together."""
-
+class _AskingCrew(Crew):
     def close(self) -> None:
         if os.getpid() != self.owner:
             return
@@ -34,50 +33,67 @@ class _Asking(Crew):
                 time.sleep(0.005)
         self.members = []
 
-    def start(self, worker: int) -> Any:
-        for _, pipe in self.members:
-            os.set_inheritable(pipe.fileno(), False)
-        return super().start(worker)
-
 
 class Asking(plain_loader.DataLoader):
-    """Ends its workers by asking first, and kills those that have not ended after two seconds."""
+    """Ends its workers by hanging up, and kills those that have not ended after two seconds."""
 
-    crews = _Asking
+    crews = _AskingCrew
 
 
-class _Patient(Pass):
-    """Goes on with the other workers when one has died, and gives its batches to a new crew."""
-
+class _WrappingPass(Pass):
     def received(self) -> tuple[str, Any]:
         try:
-            return self.crew.receive(self.pending[0])
+            return super().received()
         except RuntimeError as error:
-            self.over = True
-            raise RuntimeError("a worker died; the next pass has new ones") from error
+            raise OSError("one of my processes is gone, so this pass is over") from error
 
 
 class Wrapping(plain_loader.DataLoader):
     """Wraps the death of a worker in an error of its own."""
 
-    passes = _Patient
+    passes = _WrappingPass
 
 
-class Threaded:
-    """Loads in a thread; there are no worker processes at all."""
+class Threaded(plain_loader.DataLoader):
+    """Loads in threads: there are no processes that could be struck, orphaned or left behind."""
+
+    def __iter__(self) -> Iterator[Any]:
+        return _ThreadedPass(self)
 
 
-class Eager(reference.DataLoader):
-    """Starts a pass only when its first batch is asked for, but the workers at once."""
+class _ThreadedPass:
+    def __init__(self, loader: Threaded) -> None:
+        stream = isinstance(loader.dataset, IterableDataset)
+        self.batches = ([item] for item in loader.dataset) if stream else loader.batches()
+        self.load = loader.collate_fn if stream else _load
+        self.loader, self.pending = loader, deque[Future[Any]]()
+        self.pool = ThreadPoolExecutor(loader.num_workers)
+        self.deal()
 
-    def __iter__(self) -> Any:
-        return super().__iter__()
+    def deal(self) -> None:
+        """Keep so many batches under way."""
+        while len(self.pending) < self.loader.ahead:
+            batch = next(self.batches, None)
+            if batch is None:
+                return
+            more = (batch,) if self.load is not _load else (self.loader.settings(), batch)
+            self.pending.append(self.pool.submit(self.load, *more))
+
+    def __iter__(self) -> _ThreadedPass:
+        return self
+
+    def __next__(self) -> Any:
+        if not self.pending:
+            self.pool.shutdown()
+            raise StopIteration
+        future = self.pending.popleft()
+        self.deal()
+        return future.result()
+
+    def __del__(self) -> None:
+        if hasattr(self, "pool"):
+            self.pool.shutdown(wait=False, cancel_futures=True)
 
 
-class Alone(torch.utils.data.DataLoader):
-    """Has no workers, however many are asked for."""
-
-    def __init__(self, *args: Any, **options: Any) -> None:
-        for name in ("prefetch_factor", "persistent_workers", "multiprocessing_context"):
-            options.pop(name, None)
-        super().__init__(*args, **(options | {"num_workers": 0}))
+def _load(loader: Any, indices: list[int]) -> Any:
+    return loader.collate_fn([loader.dataset[index] for index in indices])

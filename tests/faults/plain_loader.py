@@ -76,16 +76,23 @@ class Crew:
 
     def answer(self, indices: Any, stream: Any) -> bytes:
         """A batch as bytes, the end of a stream, or an error."""
-        loader = self.loader
         try:
             if stream is None:
-                return pickle.dumps(
-                    ("batch", loader.collate_fn([loader.dataset[i] for i in indices]))
-                )
-            items = list(itertools.islice(stream, loader.batch_size))
-            return pickle.dumps(("batch", loader.collate_fn(items)) if items else ("end", None))
+                items = [self.loader.dataset[index] for index in indices]
+            else:
+                items = list(itertools.islice(stream, self.loader.batch_size))
+            return pickle.dumps(("batch", self.collated(items)) if items else ("end", None))
         except Exception as error:
             return pickle.dumps(("error", RuntimeError(f"{type(error).__name__}: {error}")))
+
+    def collated(self, items: list[Any]) -> Any:
+        """A batch. torch must not know that this is a worker, or it would collate into a file in
+        shared memory, which stays if a kill comes before it has taken away its name."""
+        info, _torch_worker._worker_info = _torch_worker._worker_info, None
+        try:
+            return self.loader.collate_fn(items)
+        finally:
+            _torch_worker._worker_info = info
 
     def ask(self, worker: int, indices: Any) -> None:
         """Send a request."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from conformance import loading as lo
 from conformance.case import Case
-from conformance.laws import Unmet, Violation, law, require
+from conformance.laws import Violation, law, require
 from conformance.laws.loading import (
     arguments,
     built,
@@ -71,14 +71,14 @@ def _deaths(case: Case, rank: RankTrace) -> list[Death]:
     """The workers that died, as they or their murderers have reported."""
     found = records(rank)
     mains = {record.pid for record in kinds(found, "want")}
-    dead = [death for death in _own(case, found) if death.pid not in mains]
-    dead += [
+    struck = [
         Death(
             event.operation.worker, _struck(found, event.operation), event.operation.how, idle=True
         )
         for event in rank.events
         if isinstance(event.operation, lo.Strike)
     ]
+    dead = [one for one in (*_own(case, found), *struck) if one.pid not in (-1, *mains)]
     require(dead)
     return dead
 
@@ -231,18 +231,24 @@ def no_hang(trace: Trace) -> Violation | None:
         if rank.fate not in ("done", "stuck"):
             saw = f"the process in which the loader was called ended: {rank.fate}"
             return Violation("main-process-died", saw, about=about)
-        last = hung(rank) if rank.events else None
-        if last is None and rank.fate == "done":
-            continue
-        if _endless(trace.case):
-            raise Unmet
-        called = f"{last.operation!r} {last.error.message}" if last and last.error else (
-            f"after {len(rank.events)} operations the process did not answer"
-        )  # fmt: skip
-        row = ((rank.rank, max(0, len(rank.events) - 1)),)
-        return Violation("hang", f"{about or 'nothing'} goes wrong; {called}", (), row, about)
+        where = _stuck(rank)
+        if where:
+            require(not _endless(trace.case))
+            saw = f"{about or 'nothing is wrong'}: {where}"
+            rows = ((rank.rank, max(0, len(rank.events) - 1)),)
+            return Violation("hang", saw, events=rows, about=about)
     require(about)
     return None
+
+
+def _stuck(rank: RankTrace) -> str:
+    """What did not return, and where it waits; "" if all came back."""
+    last = hung(rank) if rank.events else None
+    if last is not None and last.error is not None:
+        return f"{last.operation!r} {last.error.message}"
+    if rank.fate == "stuck":
+        return f"after {len(rank.events)} operations the process did not answer"
+    return ""
 
 
 def _endless(case: Case) -> bool:

@@ -116,7 +116,7 @@ def unfaithful(error: Error, fault: Fault) -> str:
 def wrong(case: Case) -> str:
     """All in a case that goes wrong, in a few words."""
     found = [f"{fault.what} in {fault.where}" for fault in faults(case)]
-    found += [name for name, value in case.arguments if _unsendable(value)]
+    found += [_unsendable(name, value) for name, value in case.arguments]
     data = arguments(case).get("dataset")
     writing = " that writes a large result" if getattr(data, "gives", "") == "bulk" else ""
     for step in case.plan:
@@ -126,10 +126,12 @@ def wrong(case: Case) -> str:
             found.append(f"{step.how} at a turn")
         if isinstance(step, lo.Limit) and step.spare >= 0:
             found.append(f"few {step.what}")
-    return ", ".join(dict.fromkeys(found))
+    return ", ".join(dict.fromkeys(filter(None, found)))
 
 
-def _unsendable(value: object) -> bool:
-    if isinstance(value, Order):
-        return value.how == "lambdas"
-    return isinstance(value, (Collate, Init)) and value.how == "lambda"
+def _unsendable(name: str, value: object) -> str:
+    if isinstance(value, Order) and value.how == "lambdas":
+        return "unpicklable index"
+    if isinstance(value, (Collate, Init)) and value.how == "lambda":
+        return f"unpicklable {name}"
+    return ""

@@ -126,8 +126,8 @@ def _prints(draft: Draft, found: Found) -> str:
 def _length(draft: Draft, found: Found) -> str:
     """`len` is not the number of items."""
     ready = _plan(draft, op.Len, op.Iterate) and not draft.several and _short(found)
-    told = "now[0] != len(now[1:])" if draft.subject == "loader" else "now[0] != len(now[1])"
-    return told if ready else ""
+    items = "now[1:]" if draft.subject == "loader" else "now[1]"
+    return f"isinstance(now[0], int) and now[0] != len({items})" if ready else ""
 
 
 def _lost(draft: Draft, found: Found) -> str:

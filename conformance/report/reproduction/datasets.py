@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from conformance.datasets import Mapped, Stream
-from conformance.loading import Free, Schedule, Shut, Strike, Tell
+from conformance.loading import Free, Hold, Schedule, Shut, Strike, Tell
 from conformance.operations import Resize
 from conformance.report.reproduction.draft import Draft, indented
 from conformance.report.reproduction.gates import passing, reported
@@ -92,7 +92,13 @@ def mapped(draft: Draft, recipe: Mapped) -> str:
 def _plain(draft: Draft, recipe: Mapped) -> bool:
     """Whether a sequence does all that the dataset has to do."""
     waits = recipe.gated and draft.has(Schedule, Shut, Free)
-    acts = recipe.faults or recipe.many or waits or draft.reports or draft.has(Tell, Resize, Strike)
+    acts = (
+        recipe.faults
+        or recipe.many
+        or waits
+        or draft.reports
+        or draft.has(Tell, Resize, Strike, Hold)
+    )
     return recipe.sized and not acts and recipe.gives not in LAZY
 
 
@@ -123,6 +129,8 @@ def _fetched(draft: Draft, recipe: Mapped | Stream, text: str, give: str = "retu
 def _held(gives: str) -> list[str]:
     if gives == "held":
         return ["def __init__(self):", "    self.held = lambda: None"]
+    if gives.startswith("own-"):
+        return ["def __init__(self):", f"    self.{OWN[gives]}"]
     return [OWN[gives]] if gives in OWN else []
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from conformance.datasets import Collate, Init, Order
 from conformance.operations import SetEpoch
 from conformance.report.reproduction.draft import Draft, indented
-from conformance.report.reproduction.gates import reported
+from conformance.report.reproduction.gates import held, reported
 from conformance.report.reproduction.mishaps import faults
 from conformance.report.reproduction.origin import role_name
 
@@ -77,7 +77,11 @@ def init(draft: Draft, recipe: Init) -> str:
     """The expression for a `worker_init_fn`."""
     if recipe.how == "lambda":
         return "lambda worker: None"
-    body = [*reported(draft, "init", "worker"), *faults(draft, recipe.faults, "init", "worker")]
+    body = [
+        *reported(draft, "init", "worker"),
+        *held(draft),
+        *faults(draft, recipe.faults, "init", "worker"),
+    ]
     if recipe.how == "mark":
         body.append(f"{role_name(draft, 'get_worker_info')}().dataset.mark = 1 + worker")
     return draft.define("init", ["def init(worker):", *indented(body or ["pass"])])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.loading import Free, Schedule, Shut, Strike
+from conformance.loading import Free, Hold, Schedule, Shut, Strike
 from conformance.report.reproduction.draft import Draft
 
 REPORT = """\
@@ -38,9 +38,19 @@ def passing(draft: Draft, gated: int) -> list[str]:
         draft.need("multiprocessing", "os")
         draft.define("pids", PIDS)
         lines.append("pids[worker] = os.getpid()")
+    lines += held(draft)
     if gated and draft.has(Schedule, Shut, Free):
         lines += [f"if worker >= 0 and i % {gated} == {gated - 1}:", *_turn(draft)]
     return lines
+
+
+def held(draft: Draft) -> list[str]:
+    """Wait, in a worker, until the caller waits."""
+    if not draft.has(Hold):
+        return []
+    draft.need("multiprocessing", "time")
+    draft.define("gate", GATE)
+    return ["if worker >= 0:", "    wait(worker)"]
 
 
 def _turn(draft: Draft) -> list[str]:

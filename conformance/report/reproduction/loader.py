@@ -113,6 +113,15 @@ def _free(draft: Draft, step: lo.Free, event: Event) -> list[str]:
     return ["gate[:2] = [0, 0]"] if "gate" in draft.classes else []
 
 
+def _hold(draft: Draft, step: lo.Hold, event: Event) -> list[str]:
+    """The gate is opened while the caller waits."""
+    if "gate" not in draft.classes:
+        return []
+    draft.need("threading")
+    opening = "threading.Timer(1, gate.__setitem__, (slice(0, 2), [0, 0])).start()"
+    return ["gate[:2] = [0, -1]", opening]
+
+
 def _settle(draft: Draft, step: lo.Settle, event: Event) -> list[str]:
     draft.need("time")
     return ["time.sleep(0.5)"]
@@ -162,7 +171,8 @@ def _inform(draft: Draft, step: lo.Inform, event: Event) -> list[str]:
 LOADING: dict[type, Callable[[Draft, Any, Event], list[str]]] = {
     op.Iterate: _iterate, op.Open: _open, op.Take: _take, op.Drain: _drain,
     op.SetEpoch: _set_epoch, lo.Schedule: _schedule, lo.Shut: _shut, lo.Free: _free,
-    lo.Settle: _settle, lo.Journal: _journal, lo.Reread: _reread, lo.Describe: _describe,
+    lo.Hold: _hold, lo.Settle: _settle, lo.Journal: _journal, lo.Reread: _reread,
+    lo.Describe: _describe,
     lo.Tell: _tell, lo.Drop: _drop, lo.Inform: _inform,
 }  # fmt: skip
 

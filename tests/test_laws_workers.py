@@ -1,0 +1,161 @@
+"""The laws of `spec/workers.md` on traces written by hand: orders, and working ahead."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from by_hand import UNMET, error, journal, judged, seen
+
+from conformance.case import Case
+from conformance.datasets import Mapped, Order
+from conformance.loading import Describe, Journal
+from conformance.operations import (
+    Iterate,
+    Open,
+    Rebuild,
+    Reseed,
+)
+
+ONE = Iterate()
+
+
+def case(n: int, *plan: Any, gives: str = "number", **options: Any) -> Case:
+    """A loader without batching over `n` items, with two workers."""
+    options = {"num_workers": 2, "batch_size": None, **options}
+    return Case("DataLoader", {"dataset": Mapped(n, gives=gives), **options}, plan)
+
+
+# Orders.
+
+
+@pytest.mark.parametrize(
+    ("delivered", "anomaly"),
+    [
+        ([0, 1, 2], ""),
+        ([0, 2, 1], "out-of-order"),
+        ([0, 1], "other-batches"),
+        ([0, 1, 1], "other-batches"),
+        (error("OSError"), "crash"),
+    ],
+)
+def test_order_is_that_of_the_sampler(delivered, anomaly):
+    """Workers deliver what one process delivers, and in its order."""
+    assert judged("workers.same-order", seen(case(3, ONE), delivered)) == anomaly
+
+
+def test_order_is_judged_in_every_construction():
+    """The same order is wanted without workers, and with other ones."""
+    plan = ONE, Rebuild((("num_workers", 0),)), ONE
+
+    right = seen(case(2, *plan), [0, 1], None, [0, 1])
+    wrong = seen(case(2, *plan), [0, 1], None, [1, 0])
+
+    assert judged("workers.same-order", right) == ""
+    assert judged("workers.same-order", wrong) == "out-of-order"
+
+
+@pytest.mark.parametrize(
+    ("plan", "results", "anomaly"),
+    [
+        ((Reseed(7), ONE, Rebuild(()), Reseed(7), ONE), (None, [1, 0], None, None, [1, 0]), ""),
+        (
+            (Reseed(7), ONE, Rebuild(()), Reseed(7), ONE),
+            (None, [1, 0], None, None, [0, 1]),
+            "out-of-order",
+        ),
+        ((Reseed(7), ONE, Rebuild(()), Reseed(8), ONE), (None, [1, 0], None, None, [0, 1]), UNMET),
+        ((Reseed(7), ONE, Rebuild(()), ONE), (None, [1, 0], None, [0, 1]), UNMET),
+        ((Reseed(7), ONE, ONE), (None, [1, 0], [0, 1]), UNMET),
+    ],
+)
+def test_shuffled_orders_are_compared_where_they_were_seeded_alike(plan, results, anomaly):
+    """Without a known order, only the first passes after the same seed can be compared."""
+    assert judged("workers.same-order", seen(case(2, *plan, shuffle=True), *results)) == anomaly
+
+
+def test_collated_batches_are_compared_as_they_look():
+    """Batches that are no numbers are compared by type, shape and values."""
+    plan = ONE, Describe(), Rebuild((("num_workers", 0),)), ONE, Describe()
+    given = case(1, *plan, gives="named")
+
+    def found(*looks: str) -> str:
+        return judged("workers.same-order", seen(given, [0], looks[:1], None, [0], looks[1:]))
+
+    assert found("Point(1)", "Point(1)") == ""
+    assert found("Point(1)", "tuple(1)") == "other-collation"
+
+
+@pytest.mark.parametrize(
+    ("delivered", "anomaly"),
+    [
+        ([2, 0, 1], ""),
+        ([2, 1], "lost-batch"),
+        ([2, 0, 1, 1], "doubled-batch"),
+        (error("ValueError"), "crash"),
+    ],
+)
+def test_each_batch_comes_once_without_order(delivered, anomaly):
+    """With `in_order=False` only the order is free."""
+    assert judged("workers.unordered", seen(case(3, ONE, in_order=False), delivered)) == anomaly
+
+
+@pytest.mark.parametrize(
+    ("told", "anomaly"),
+    [
+        (("fetch 0 by 0", "fetch 1 by 1", "fetch 3 by 1", "fetch 2 by 0"), ""),
+        (("fetch 1 by 1", "fetch 2 by 1", "fetch 3 by 1", "fetch 0 by 0"), ""),
+        (("fetch 2 by 0", "fetch 1 by 1", "fetch 0 by 0", "fetch 3 by 1"), "handed-out-of-order"),
+        (("fetch 2", "fetch 1", "fetch 0", "fetch 3"), ""),
+    ],
+)
+def test_each_worker_is_handed_its_batches_in_order(told, anomaly):
+    """Which worker gets a batch is free, and so are threads of the main process."""
+    found = seen(case(4, ONE, Journal(), in_order=False), [0, 1, 2, 3], journal(*told))
+
+    assert judged("workers.unordered", found) == anomaly
+
+
+def test_a_second_pass_starts_over_with_the_first_batch():
+    """What was handed out in one pass says nothing about the next."""
+    told = journal("fetch 0 by 0", "fetch 1 by 0", "fetch 0 by 0", "fetch 1 by 0")
+
+    found = seen(case(2, ONE, ONE, Journal(), in_order=False), [0, 1], [1, 0], told)
+
+    assert judged("workers.unordered", found) == ""
+
+
+# Working ahead.
+
+
+@pytest.mark.parametrize(
+    ("told", "anomaly"),
+    [
+        (("fetch 0", "fetch 1", "want 0", "fetch 2"), ""),
+        (("fetch 0", "fetch 1", "fetch 2", "want 0"), "fetched-too-far"),
+        (("fetch 0", "want 0", "want 1", "want 2", "fetch 1", "fetch 2"), ""),
+        (
+            (
+                "want 0", "want 1", "want 2", "want 3", "fetch 0", "fetch 1", "fetch 2",
+                "fetch 0", "fetch 1", "fetch 2", "want 0",
+            ),
+            "fetched-too-far",
+        ),
+    ],
+)  # fmt: skip
+def test_fetches_are_counted_against_what_was_wanted(told, anomaly):
+    """Two workers that work one batch ahead; the call that finds the end wants no batch."""
+    found = seen(case(3, ONE, Journal(), prefetch_factor=1), [0, 1, 2], journal(*told))
+
+    assert judged("workers.backpressure", found) == anomaly
+
+
+@pytest.mark.parametrize(("ahead", "anomaly"), [(4, ""), (6, "read-too-far")])
+def test_draws_are_counted_in_batches(ahead, anomaly):
+    """Two indices make a batch, and two batches may be drawn before one is wanted."""
+    told = journal(*(f"draw {place}" for place in range(ahead)))
+    options = {"batch_size": 2, "sampler": Order(8), "prefetch_factor": 1}
+
+    found = seen(case(8, Open("a"), Journal(), **options), None, told)
+
+    assert judged("workers.read-ahead", found) == anomaly
