@@ -11,10 +11,10 @@ from conformance.scenarios import worker_failures as cases
     {
         "workers.errors": (cases.ERRORS, cases.UNSENDABLE),
         "workers.error-attributes": (cases.ERRORS,),
-        "workers.death": (cases.DEATHS, cases.IDLE),
-        "workers.death-soon": (cases.DEATHS, cases.IDLE),
-        "workers.dead-iterator": (cases.DEATHS, cases.IDLE),
-        "workers.no-hang": (cases.UNSENDABLE, cases.DEATHS, cases.IDLE, cases.SAMPLING),
+        "workers.death": (cases.DEATHS,),
+        "workers.death-soon": (cases.DEATHS,),
+        "workers.dead-iterator": (cases.DEATHS,),
+        "workers.no-hang": (cases.UNSENDABLE, cases.DEATHS, cases.SAMPLING),
         "workers.error-place": (cases.PLACES, cases.SAMPLING, cases.UNSENDABLE),
         "workers.init-error": (cases.STARTS,),
     }

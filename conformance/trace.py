@@ -52,7 +52,7 @@ class Error:
     """An exception: `kinds` are the names of its class and base classes, most derived first.
 
     held: its arguments and attributes as text, "arguments (28, 'full')", "errno 28". behind: its
-    cause, its context, and exceptions that it holds as members or attributes. notes: those added.
+    cause, and exceptions that it holds as members or attributes. notes: those added to it.
     """
 
     kinds: tuple[str, ...]

@@ -137,10 +137,13 @@ def _empty(setting: Setting) -> Iterator[Case]:
 
 
 def _generators(setting: Setting) -> Iterator[Case]:
-    """A generator is given, and everybody looks at the global states."""
+    """A generator is given, and the global states are looked at before and after everything.
+
+    They are seeded each time: what a loader has set before would hide that it sets it again.
+    """
     plan = [
-        Globals(), Rebuild(), Globals(), Iterate(), Globals(), Open("a"), Take("a"), Globals(),
-        Drop("a"), Globals(),
+        Reseed(3), Globals(), Rebuild(), Globals(), Reseed(4), Globals(), Iterate(), Globals(),
+        Reseed(5), Globals(), Open("a"), Take("a"), Globals(), Drop("a"), Globals(),
     ]  # fmt: skip
     ways: tuple[dict[str, Any], ...] = (
         {}, {"shuffle": True}, {"shuffle": True, "batch_size": None}, {"sampler": PICKED},
@@ -168,14 +171,14 @@ def _alike(setting: Setting) -> Iterator[Case]:
         plan: list[Operation] = []
         for build in chosen:
             passes = [Iterate(), Globals(), Iterate(), Globals(), Iterate(), Globals()]
-            plan += [Globals(), Rebuild(build), Globals(), Reseed(7), *passes]
+            plan += [Reseed(3), Globals(), Rebuild(build), Globals(), Reseed(7), *passes]
         for way in _options(setting, ways):
             yield loader(Mapped(5), plan, **way)
 
 
 def _draws(setting: Setting) -> Iterator[Case]:
     """A pass that shuffles nothing."""
-    plan = [Globals(), Iterate(), Globals(), Iterate(), Globals()]
+    plan = [Reseed(3), Globals(), Iterate(), Globals(), Reseed(4), Globals(), Iterate(), Globals()]
     ways: tuple[dict[str, Any], ...] = (
         {}, {"batch_size": None}, {"sampler": PICKED}, {"num_workers": 2},
         {"num_workers": 2, "persistent_workers": True},

@@ -156,15 +156,13 @@ def _writing() -> Case:
 def _deaths(setting: Setting) -> Iterator[Case]:
     """Deaths at the first, a middle and the last batch, in an item, at a turn, and at the start.
 
-    A worker dies while the caller waits in `next()`. At a turn, it is not the one whose result came
-    last: its own last result is wholly sent, so that no lock of the queue dies with it.
+    The first six take torch 5 s each.
     """
-    turns = (0, 1, 0, 1, 0, 1, 0, 1)
-    for how in ("exit 0", "SIGKILL", "SIGSEGV", "exit 1"):
-        yield _dying(Mapped(6, faults=faulty(how, 0)), num_workers=2)
-        for dies in (3, 7):
-            plan = [Schedule(turns, dies=dies, how=how), *walk(11)]
-            yield Case(ROLE, parcels(8, num_workers=2), plan, world="alone")
+    yield from _dying_at_batches("exit 0")
+    yield _dying(Mapped(6, faults=faulty("KeyboardInterrupt", 0)), num_workers=2)
+    yield from _idle()
+    for how in ("SIGKILL", "SIGSEGV", "exit 1"):
+        yield from _dying_at_batches(how)
     for how in ("exit 3", "SIGTERM"):
         yield _dying(Mapped(6, faults=faulty(how, 0)), num_workers=1)
         yield _dying(Mapped(6, faults=faulty(how, 2)), num_workers=3, batch_size=2)
@@ -174,10 +172,18 @@ def _deaths(setting: Setting) -> Iterator[Case]:
     yield _dying(Mapped(6), num_workers=2, collate_fn=collate)
     yield _dying(Stream(8, faults=faulty("SIGKILL", 1)), num_workers=2)
     yield _dying(Stream(8, faults=faulty("exit 3", 0, where="iter")), num_workers=2)
-    for how in ("SystemExit", "KeyboardInterrupt"):
-        yield _dying(Mapped(6, faults=faulty(how, 0)), num_workers=2)
+    yield _dying(Mapped(6, faults=faulty("SystemExit", 0)), num_workers=2)
     if takes(setting, in_order=1):
         yield _dying(Mapped(6, faults=faulty("SIGKILL", 1)), num_workers=2, in_order=False)
+
+
+def _dying_at_batches(how: str) -> Iterator[Case]:
+    """A worker dies while the caller waits in `next()`. At a turn, it is not the one whose result
+    came last: its own last result is wholly sent, so that no lock of the queue dies with it."""
+    yield _dying(Mapped(6, faults=faulty(how, 0)), num_workers=2)
+    for dies in (3, 7):
+        plan = [Schedule((0, 1) * 4, dies=dies, how=how), *walk(11)]
+        yield Case(ROLE, parcels(8, num_workers=2), plan, world="alone")
 
 
 def _dying(data: Any, **options: Any) -> Case:
@@ -185,7 +191,7 @@ def _dying(data: Any, **options: Any) -> Case:
     return loader(data, [Hold(), *walk(11)], "alone", **given)
 
 
-def _idle(setting: Setting) -> Iterator[Case]:
+def _idle() -> Iterator[Case]:
     """A worker is killed while it waits for work, in the first pass and in the second."""
     lists: dict[str, Any] = {"num_workers": 2, "collate_fn": Collate("list")}
     struck = [Open("a"), Take("a"), Settle(), Strike(1), *walk(12)[1:]]
@@ -216,4 +222,3 @@ SAMPLING = Scenario("sampler-errors", _sampling)
 STARTS = Scenario("failing-starts", _starts)
 UNSENDABLE = Scenario("unsendable", _unsent)
 DEATHS = Scenario("deaths", _deaths, lambda s: _drawn(s), share=0.12)
-IDLE = Scenario("idle-deaths", _idle)

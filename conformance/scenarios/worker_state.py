@@ -116,7 +116,8 @@ def _epochs(setting: Setting) -> Iterator[Case]:
 
 def _kept(setting: Setting) -> Iterator[Case]:
     """The same passes with fresh workers, and with workers that are kept."""
-    whole = [Reseed(3), Globals(), *[Iterate(), Globals()] * 3]
+    whole = [Reseed(3), Globals(), *[Iterate(), Globals()] * 2]
+    longer = [*whole, Iterate(), Globals()]
     broken = [Reseed(3), Globals(), Open("a"), Take("a", 2), Drop("a"), Iterate(), Globals()]
     kept = Rebuild((("persistent_workers", True),))
     ways: tuple[dict[str, Any], ...] = (
@@ -127,7 +128,7 @@ def _kept(setting: Setting) -> Iterator[Case]:
         yield loader(Mapped(9), [*whole, kept, *whole], num_workers=2, batch_size=2, **options)
     plan = [*broken, kept, *broken]
     yield loader(Mapped(9), plan, num_workers=1, shuffle=True)
-    yield loader(Stream(7), [*whole, kept, *whole], num_workers=3, batch_size=2)
+    yield loader(Stream(7), [*longer, kept, *longer], num_workers=3, batch_size=2)
 
 
 def _pairs(setting: Setting) -> Iterator[Case]:

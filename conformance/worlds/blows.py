@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import gc
+import itertools
 import multiprocessing
 import os
 import resource
@@ -160,9 +161,16 @@ def limit(rank: LoaderRank, operation: lo.Limit) -> Found:
     which, soft = kinds[operation.what], operation.spare
     hard = resource.getrlimit(which)[1]
     if operation.what == "descriptors" and soft >= 0:
-        soft += 1 + max(int(path.name) for path in OPEN.iterdir())
+        soft = _first_refused(soft)
     resource.setrlimit(which, (hard if soft < 0 else soft, hard))
     return None, None
+
+
+def _first_refused(spare: int) -> int:
+    """The descriptor that comes after `spare` more, each of which is the lowest free one."""
+    used = {int(path.name) for path in OPEN.iterdir() if path.exists()}
+    free = (number for number in itertools.count() if number not in used)
+    return next(itertools.islice(free, spare, None))
 
 
 def daemon(rank: LoaderRank, _: lo.Daemon) -> Found:

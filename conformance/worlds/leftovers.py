@@ -32,12 +32,15 @@ class Standing:
     segments: frozenset[str]
 
 
-def standing(pids: frozenset[int] = frozenset()) -> Standing:
-    """What stands now. pids: processes, gone by now perhaps, that were of the family."""
+def standing(pids: frozenset[int] | None = None) -> Standing:
+    """What stands now. pids: processes, gone by now perhaps, that were of the family.
+
+    Without them the segments of all processes are counted: a new worker may get the number of one
+    that has left some long ago.
+    """
     children = _children()
-    return Standing(
-        children, _threads(), _descriptors(), _segments(pids | children | {os.getpid()})
-    )
+    family = None if pids is None else pids | children | {os.getpid()}
+    return Standing(children, _threads(), _descriptors(), _segments(family))
 
 
 CLOSED_S = 2.0
@@ -125,11 +128,11 @@ def _descriptors() -> frozenset[tuple[int, str]]:
     return frozenset(pair for pair in found if not pair[1].startswith("/proc/"))
 
 
-def _segments(pids: frozenset[int]) -> frozenset[str]:
+def _segments(pids: frozenset[int] | None) -> frozenset[str]:
     """Segments in shared memory that this process maps, by address, and those that these processes
-    made by name: torch puts the number of the process in it."""
-    names = (path.name for path in SHARED.glob("torch_*"))
-    made = {name for name in names if name.split("_")[1] in map(str, pids)}
+    made, or any, by name: torch puts the number of the process in it."""
+    names = [path.name for path in SHARED.glob("torch_*")]
+    made = {name for name in names if pids is None or name.split("_")[1] in map(str, pids)}
     lines = Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace").splitlines()
     mapped = {line.split("-")[0] for line in lines if "/memfd:" in line or f"{SHARED}/" in line}
     return frozenset(made | mapped)

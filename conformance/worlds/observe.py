@@ -144,7 +144,7 @@ def _clipped(text: str) -> str:
 def _behind(error: BaseException) -> list[BaseException]:
     lists = [value for value in error.args if isinstance(value, (list, tuple))]  # of a group
     members = [member for held in lists for member in held[:4]]
-    found = [error.__cause__, error.__context__, *members, *vars(error).values(), *error.args]
+    found = [error.__cause__, *members, *vars(error).values(), *error.args]
     kept = {id(other): other for other in found if isinstance(other, BaseException)}
     kept.pop(id(error), None)
     return list(kept.values())[:4]

@@ -25,7 +25,7 @@ class _AskingCrew(Crew):
             return
         for _, pipe in self.members:
             pipe.close()
-        end = time.monotonic() + 2.0
+        end = time.monotonic() + 0.5
         for pid, _ in self.members:
             while os.waitpid(pid, os.WNOHANG) == (0, 0):
                 if time.monotonic() > end:
@@ -35,7 +35,7 @@ class _AskingCrew(Crew):
 
 
 class Asking(plain_loader.DataLoader):
-    """Ends its workers by hanging up, and kills those that have not ended after two seconds."""
+    """Ends its workers by hanging up, and kills those that have not ended after half a second."""
 
     crews = _AskingCrew
 

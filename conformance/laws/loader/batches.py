@@ -39,7 +39,8 @@ def _wrong(run: Run, due: list[Any], case: Case) -> str:
     wanted = collated(case, due)
     if run.items == (wanted if run.finished else wanted[: len(run.items)]):
         return ""
-    if {type(item) for item in run.items} != {type(item) for item in wanted} and run.items:
+    shapes = [{type(item) for item in items} for items in (run.items, wanted)]
+    if all(shapes) and shapes[0] != shapes[1]:
         return "batched-otherwise"
     if sorted(map(str, run.items)) == sorted(map(str, wanted)):
         return "out-of-order"

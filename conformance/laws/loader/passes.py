@@ -15,6 +15,10 @@ from conformance.trace import Event, Items, Trace
 def independent(trace: Trace) -> Violation | None:
     case, rank = trace.case, built(trace)
     require(not arguments(case).get("persistent_workers") and len(of(rank, op.Open)) > 1)
+    for number, event in enumerate(rank.events):
+        if isinstance(event.operation, op.Open) and event.error is not None:
+            saw = f"beside another iterator, iter() raised {event.error}"
+            return Violation("second-refused", saw, events=((rank.rank, number),))
     for run, due in passes(rank, case):
         if run.errors:
             saw = f"an iterator beside another raised {run.errors[0]}"

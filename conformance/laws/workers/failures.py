@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from conformance.case import Case
-from conformance.datasets import Fault
+from conformance.datasets import Fault, Stream
 from conformance.laws import Violation, law, require
 from conformance.laws.loading import arguments, built, expected, faults, workers
 from conformance.laws.workers.orders import ordered
@@ -52,14 +52,26 @@ def errors(trace: Trace) -> Violation | None:
             saw = f"{planned[0].what} in {planned[0].where}, and the pass ended without an error"
             return Violation("swallowed-error", saw, about=planned[0].what)
         # What follows the error of an iterable dataset is not said.
-        several = not hasattr(arguments(trace.case)["dataset"], "shard")
+        several = not isinstance(arguments(trace.case)["dataset"], Stream)
+        left = list(planned)
         for step in found if several else found[:1]:
             reported = True
-            violation = _told(rank, step, planned)
+            violation = _told(rank, step, planned) or _again(rank, step, left)
             if violation:
                 return violation
     require(reported)
     return None
+
+
+def _again(rank: RankTrace, step: Step, left: list[Fault]) -> Violation | None:
+    """Whether an error reports an exception that was reported before; what it reports is struck."""
+    assert step.error is not None
+    for fault in left:
+        if not unfaithful(step.error, fault):
+            left.remove(fault)
+            return None
+    saw = f"{_short(step.error)} was reported before"
+    return Violation("repeated-error", saw, events=_rows(rank, step), about="repeated")
 
 
 def _told(rank: RankTrace, step: Step, planned: list[Fault]) -> Violation | None:

@@ -1,0 +1,130 @@
+"""Right loaders that work unlike the reference: none of them may be accused of anything.
+
+They differ in what `spec/loader.md` leaves free: when and in which order items are fetched, copies,
+the types of collated numbers, and datasets without a length.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch.utils.data import IterableDataset
+
+from reference import DataLoader, default_collate
+
+
+class _Kept:
+    """A pass that is over before it is asked for: its batches and errors, in order."""
+
+    def __init__(self, right: Iterator[Any]) -> None:
+        self.outcomes: list[tuple[Any, Exception | None]] = []
+        while True:
+            try:
+                self.outcomes.append((next(right), None))
+            except StopIteration:
+                break
+            except Exception as error:
+                self.outcomes.append((None, error))
+        self.outcomes.reverse()
+
+    def __iter__(self) -> _Kept:
+        return self
+
+    def __next__(self) -> Any:
+        if not self.outcomes:
+            raise StopIteration
+        batch, error = self.outcomes.pop()
+        if error is not None:
+            raise error
+        return batch
+
+
+class Eager(DataLoader[Any]):
+    """Without workers, a map-style dataset is read as a whole when the pass begins."""
+
+    def __iter__(self) -> Iterator[Any]:
+        right = super().__iter__()
+        return right if self.num_workers or self._iterable else _Kept(right)
+
+
+class OwnTaste(DataLoader[Any]):
+    """Tuples stay tuples, strings stand in tuples, keys are sorted, numbers are float32."""
+
+    def __init__(self, dataset: Any, *args: Any, **kwargs: Any) -> None:
+        super().__init__(dataset, *args, **kwargs)
+        if self.collate_fn is default_collate:
+            self.collate_fn = _collated
+
+
+def _collated(samples: list[Any]) -> Any:
+    first = samples[0]
+    if type(first) is tuple:
+        return tuple(map(_collated, zip(*samples, strict=True)))
+    if type(first) is dict:
+        return {key: _collated([sample[key] for sample in samples]) for key in sorted(first)[::-1]}
+    if isinstance(first, (str, bytes)):
+        return tuple(samples)
+    if isinstance(first, list):
+        return [_collated(list(part)) for part in zip(*samples, strict=True)]
+    if type(first) is float:
+        return torch.tensor(samples, dtype=torch.float32)
+    return default_collate(samples)
+
+
+class _Backwards:
+    """Gives the items of a batch at once, and fetches the last one first."""
+
+    def __init__(self, inner: Any) -> None:
+        self.inner = inner
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("inner", "__getstate__", "__setstate__"):
+            raise AttributeError(name)
+        return getattr(self.inner, name)
+
+    def __len__(self) -> int:
+        return len(self.inner)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.inner[index]
+
+    def __getitems__(self, batch: list[Any]) -> list[Any]:
+        many = getattr(self.inner, "__getitems__", None)
+        items = many(batch) if many else [self.inner[index] for index in batch[::-1]][::-1]
+        return list(items)
+
+
+class LastFirst(DataLoader[Any]):
+    """The items of a batch are fetched in reverse order, and delivered in the right one."""
+
+    def __init__(self, dataset: Any, *args: Any, **kwargs: Any) -> None:
+        sized = not isinstance(dataset, IterableDataset) and hasattr(dataset, "__len__")
+        super().__init__(_Backwards(dataset) if sized else dataset, *args, **kwargs)
+
+
+class ReadsOn(DataLoader[Any]):
+    """Without workers, a dataset without a length is read in order until there is an IndexError."""
+
+    def __init__(self, dataset: Any, *args: Any, **kwargs: Any) -> None:
+        own = not {"sampler", "batch_sampler", "shuffle", "num_workers"} & set(kwargs)
+        unsized = not isinstance(dataset, IterableDataset) and not hasattr(dataset, "__len__")
+        self.reads = own and unsized and hasattr(dataset, "__getitem__")
+        super().__init__(dataset, *args, **kwargs, **({"sampler": []} if self.reads else {}))
+
+    def __len__(self) -> int:
+        if self.reads:
+            raise TypeError("the dataset has no length")
+        return super().__len__()
+
+    def __iter__(self) -> Iterator[Any]:
+        return self._read() if self.reads else super().__iter__()
+
+    def _read(self) -> Iterator[Any]:
+        items = iter(self.dataset)
+        if not self._batched:
+            yield from map(self.collate_fn, items)
+        while batch := list(itertools.islice(items, self.batch_size)):
+            yield self.collate_fn(batch)

@@ -1,0 +1,101 @@
+"""Right loaders that report failures unlike the reference: none may be accused of anything.
+
+They wrap exceptions, tell a death in other words or at once, or start a dead worker again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+from reporting import Reporting, Worse
+
+from reference import DataLoader, WorkerDied
+
+
+class _LoaderFailure(RuntimeError):
+    """One error for all that goes wrong in a worker; the original is its cause."""
+
+
+class _Wrapping(Worse):
+    def raised(self, error: Exception) -> Any:
+        if error.__cause__ is None:
+            raise error
+        told = f"{type(error).__name__}: {error}\n{error.__cause__}"
+        raise _LoaderFailure(f"a worker failed with {told}") from error
+
+
+class OneErrorForAll(Reporting):
+    """What arrives is one error that holds type, message, traceback, and the exception itself."""
+
+    rule = _Wrapping
+
+
+class _OtherWords(Worse):
+    def raised(self, error: Exception) -> Any:
+        if not isinstance(error, WorkerDied):
+            raise error
+        worker, _, rest = str(error).partition(" (pid ")
+        for number, name in ((9, "SIGKILL"), (11, "SIGSEGV"), (15, "SIGTERM")):
+            if name in rest:
+                raise OSError(f"{worker.replace(' ', ' number ')} got signal {number}")
+        raise OSError(f"{worker.replace(' ', '-')}: exit status {rest.rpartition(' ')[2]}")
+
+
+class TellsByNumber(Reporting):
+    """A death is an OSError with the worker's number and that of the signal, or the status."""
+
+    rule = _OtherWords
+
+
+class _Abrupt(Worse):
+    def __next__(self) -> Any:
+        death = self._crew.death
+        if death is not None:
+            raise death
+        return super().__next__()
+
+
+class AtOnce(Reporting):
+    """A death is reported by the next call, though finished batches wait."""
+
+    rule = _Abrupt
+
+
+class StartsAgain(DataLoader[Any]):
+    """A worker that died is started again; if the same batch kills it again, that is reported."""
+
+    def __iter__(self) -> Iterator[Any]:
+        made = super().__iter__()
+        return _Resuming(made, super().__iter__) if self.num_workers else made
+
+
+class _Resuming(Iterator[Any]):
+    def __init__(self, items: Iterator[Any], again: Any) -> None:
+        self.items, self.again, self.calls, self.tried = items, again, 0, -1
+
+    def __next__(self) -> Any:
+        try:
+            item = next(self.items)
+        except WorkerDied:
+            if self.tried == self.calls:
+                raise
+            self.tried = self.calls
+            self.items = _past(self.again(), self.calls)
+            return next(self)
+        except StopIteration:
+            raise
+        except Exception:
+            self.calls += 1
+            raise
+        self.calls += 1
+        return item
+
+
+def _past(items: Iterator[Any], calls: int) -> Iterator[Any]:
+    """An iterator without its first outcomes, errors among them."""
+    for _ in range(calls):
+        with contextlib.suppress(Exception):
+            next(items)
+    return items

@@ -1,0 +1,96 @@
+"""Wrong loaders: the default collation.
+
+Each class breaks one rule of `spec/loader.md`. `CAUGHT_BY` lists the clauses that must report the
+fault, `ANOMALY` is what the first of them calls it. A number such as B108 is a row of the corpus of
+reported bugs.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from loaders import _Collates
+
+from reference import default_collate
+
+
+class PlainNamed(_Collates):
+    """Named tuples become plain ones (B164)."""
+
+    CAUGHT_BY = ("loader.collate",)
+    ANOMALY = "made-otherwise"
+
+    def merged(self, samples: list[Any]) -> Any:
+        return default_collate([tuple(s) if hasattr(s, "_fields") else s for s in samples])
+
+
+class PlainDicts(_Collates):
+    """Subclasses of dict become plain dicts, in workers only (B164)."""
+
+    CAUGHT_BY = ("loader.collate",)
+    ANOMALY = "made-otherwise"
+
+    def merged(self, samples: list[Any]) -> Any:
+        found = default_collate(samples)
+        return dict(found) if self.num_workers and isinstance(found, dict) else found
+
+
+class Concatenates(_Collates):
+    """Arrays are joined along the axis that they have."""
+
+    CAUGHT_BY = ("loader.collate",)
+    ANOMALY = "made-otherwise"
+
+    def merged(self, samples: list[Any]) -> Any:
+        if isinstance(samples[0], np.ndarray):
+            return torch.cat([torch.from_numpy(sample) for sample in samples])
+        return default_collate(samples)
+
+
+class CastsArrays(_Collates):
+    """Tensors of whole numbers become float32."""
+
+    CAUGHT_BY = ("loader.collate",)
+    ANOMALY = "made-otherwise"
+
+    def merged(self, samples: list[Any]) -> Any:
+        found = default_collate(samples)
+        return found.float() if isinstance(samples[0], torch.Tensor) else found
+
+
+class JoinsText(_Collates):
+    """Strings are joined."""
+
+    CAUGHT_BY = ("loader.collate",)
+    ANOMALY = "made-otherwise"
+
+    def merged(self, samples: list[Any]) -> Any:
+        return " ".join(samples) if isinstance(samples[0], str) else default_collate(samples)
+
+
+class ListsForeign(_Collates):
+    """What cannot be collated is listed as it is."""
+
+    CAUGHT_BY = ("loader.collate",)
+    ANOMALY = "foreign-accepted"
+
+    def merged(self, samples: list[Any]) -> Any:
+        try:
+            return default_collate(samples)
+        except TypeError:
+            return samples
+
+
+class NamelessError(_Collates):
+    """What cannot be collated is refused without a name."""
+
+    CAUGHT_BY = ("loader.collate",)
+    ANOMALY = "type-not-named"
+
+    def merged(self, samples: list[Any]) -> Any:
+        try:
+            return default_collate(samples)
+        except TypeError:
+            raise TypeError("these items cannot be collated") from None

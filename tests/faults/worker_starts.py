@@ -1,0 +1,69 @@
+"""Wrong loaders with workers: how a failed start of a worker is reported, and what follows.
+
+Each class breaks one rule of `spec/workers.md`, on top of the reference's loader. `CAUGHT_BY` lists
+the clauses that must report the fault, `ANOMALY` is what the first of them calls it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any
+
+from reporting import Reporting, Worse
+
+from reference import DataLoader
+
+
+class _Once(Worse):
+    def raised(self, error: Exception) -> Any:
+        lasting, self._last = self._last, None
+        if lasting is not None:
+            self._ended = True
+        raise error
+
+
+class ReportsStartOnce(Reporting):
+    """A failed start is reported once, and the pass is then at its end."""
+
+    CAUGHT_BY = ("workers.init-error", "workers.dead-iterator")
+    ANOMALY = "ends"
+    rule = _Once
+
+
+class _Vague(Worse):
+    told = False
+
+    def raised(self, error: Exception) -> Any:
+        if self._last is None or not self.told:
+            self.told = self._last is not None
+            raise error
+        raise RuntimeError("this iterator has failed")
+
+
+class VagueLater(Reporting):
+    """A failed start is reported as itself once, and later by a word without a reason."""
+
+    CAUGHT_BY = ("workers.init-error",)
+    ANOMALY = "changed-error"
+    rule = _Vague
+
+
+class IgnoresInit(DataLoader[Any]):
+    """A `worker_init_fn` that fails is taken for one that has nothing to do."""
+
+    CAUGHT_BY = ("workers.init-error",)
+    ANOMALY = "swallowed-error"
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if self.worker_init_fn is not None:
+            self.worker_init_fn = _Forgiving(self.worker_init_fn)
+
+
+class _Forgiving:
+    def __init__(self, function: Any) -> None:
+        self.function = function
+
+    def __call__(self, worker: int) -> None:
+        with contextlib.suppress(Exception):
+            self.function(worker)
