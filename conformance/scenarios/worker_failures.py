@@ -145,12 +145,11 @@ def _unsent(setting: Setting) -> Iterator[Case]:
 def _writing() -> Case:
     """A worker is killed while it writes a large result, and holds what it holds for that.
 
-    It has several such results before the other worker has one.
+    The result does not report its arrival, so that the turn lasts, and the other worker waits.
     """
-    first = Schedule((0, 0, 0), arrival=False)
     options: dict[str, Any] = {"num_workers": 2, "prefetch_factor": 4, "batch_size": None}
-    data = Mapped(12, gives="bulk", gated=1)
-    return loader(data, [first, Open("a"), Strike(0), *walk(8)[1:]], "alone", **options)
+    plan: list[Operation] = [Schedule((0,)), Open("a"), Strike(0), *walk(8)[1:]]
+    return loader(Mapped(12, gives="bulk", gated=1), plan, "alone", **options)
 
 
 def _deaths(setting: Setting) -> Iterator[Case]:

@@ -109,6 +109,7 @@ EXCEPTIONS: dict[str, Callable[[str], BaseException]] = {
     "ExceptionGroup": _group, "Local": _local, "Unpicklable": Unpicklable, "Explosive": Explosive,
 }  # fmt: skip
 
+
 class Unpinnable:
     """Something that is to be pinned, and cannot be."""
 

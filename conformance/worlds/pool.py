@@ -22,6 +22,7 @@ import time
 from dataclasses import replace
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Any
 
 import psutil
@@ -48,7 +49,7 @@ class Pool:
         self.world_size, self.backend, self.broken = world_size, backend, False
         self.ticket, self.pending = 0, collections.deque[int]()
         self.answered: dict[int, list[bytes]] = {}
-        self.folder = tempfile.TemporaryDirectory(prefix="conformance-")
+        self.folder = tempfile.TemporaryDirectory(prefix="conformance-", ignore_cleanup_errors=True)
         store = f"{self.folder.name}/store"
         self.connections: list[Connection] = []
         self.processes: list[Process] = []
@@ -212,9 +213,17 @@ def _kill_tree(process: Process) -> None:
     for child in family:
         with contextlib.suppress(psutil.Error):
             child.kill()
+    _unlink_segments({process.pid, *(child.pid for child in family)})
     process.join(GRACE_S * 5)
     if process.exitcode is not None:
         process.close()
+
+
+def _unlink_segments(pids: set[int | None]) -> None:
+    """Shared memory outlives the killed; torch names its segments after their makers."""
+    for path in Path("/dev/shm").glob("torch_*"):
+        if path.name.split("_")[1] in map(str, pids):
+            path.unlink(missing_ok=True)
 
 
 def _lost(rank: int, answer: bytes | str) -> RankTrace:

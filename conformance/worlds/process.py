@@ -21,6 +21,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from multiprocessing import forkserver
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Any
 
 import numpy as np  # noqa: F401  (preloaded for the candidate's sake)
@@ -61,6 +62,7 @@ class Place:
 def serve(connection: Connection, place: Place) -> None:
     """Answer requests until the connection closes."""
     output = _guard(place.backend)
+    tempfile.tempdir = str(Path(place.store).parent)  # goes with the pool, whoever is killed
     if place.grouped:
         _join(place)
     gc.freeze()
