@@ -75,34 +75,39 @@ def _collated(samples: list[Any]) -> Any:
 
 
 class _Backwards:
-    """Gives the items of a batch at once, and fetches the last one first."""
+    """Batches of indices, each in reverse order."""
 
-    def __init__(self, inner: Any) -> None:
-        self.inner = inner
-
-    def __getattr__(self, name: str) -> Any:
-        if name in ("inner", "__getstate__", "__setstate__"):
-            raise AttributeError(name)
-        return getattr(self.inner, name)
+    def __init__(self, batches: Any) -> None:
+        self.batches = batches
 
     def __len__(self) -> int:
-        return len(self.inner)
+        return len(self.batches)
 
-    def __getitem__(self, index: Any) -> Any:
-        return self.inner[index]
+    def __iter__(self) -> Iterator[Any]:
+        return (list(batch)[::-1] for batch in self.batches)
 
-    def __getitems__(self, batch: list[Any]) -> list[Any]:
-        many = getattr(self.inner, "__getitems__", None)
-        items = many(batch) if many else [self.inner[index] for index in batch[::-1]][::-1]
-        return list(items)
+
+class _Restores:
+    """Collates what was fetched in reverse order."""
+
+    def __init__(self, collate: Any) -> None:
+        self.collate = collate
+
+    def __call__(self, samples: list[Any]) -> Any:
+        return self.collate(samples[::-1])
 
 
 class LastFirst(DataLoader[Any]):
     """The items of a batch are fetched in reverse order, and delivered in the right one."""
 
     def __init__(self, dataset: Any, *args: Any, **kwargs: Any) -> None:
-        sized = not isinstance(dataset, IterableDataset) and hasattr(dataset, "__len__")
-        super().__init__(_Backwards(dataset) if sized else dataset, *args, **kwargs)
+        super().__init__(dataset, *args, **kwargs)
+        if self._batched and not self._iterable:
+            self.collate_fn = _Restores(self.collate_fn)
+
+    def _draws(self) -> Any:
+        drawn = super()._draws()
+        return _Backwards(drawn) if self._batched and not self._iterable else drawn
 
 
 class ReadsOn(DataLoader[Any]):

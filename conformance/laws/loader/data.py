@@ -69,7 +69,7 @@ def _asked_otherwise(rank: RankTrace, case: Case) -> Violation | None:
     due = [flat([batch]) for _, batches in made for batch in batches]
     if alone:
         return Violation("asked-one-by-one", f"items {alone} were asked for one by one")
-    if sorted(calls) != sorted(due):
+    if sorted(map(sorted, calls)) != sorted(map(sorted, due)):
         return Violation("asked-otherwise", f"it was asked for {calls}; the batches are {due}")
     return None
 
