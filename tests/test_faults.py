@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import os
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -28,7 +29,8 @@ WORLD_SIZES = (1, 2, 3)
 BOUND_S = 10.0
 
 WRONG = (
-    "shares", "passes", "wrappers", "liar", "shuffles", "weights", "batches", "loaders", "workers",
+    "shares", "passes", "wrappers", "liar", "shuffles", "weights", "batches", "loaders",
+    "loaders_data", "loaders_collation", "loaders_errors", "loaders_passes", "workers",
     "worker_state", "worker_failures", "worker_starts", "worker_deaths", "streams", "transfers",
     "lifecycles",
 )  # fmt: skip
@@ -42,12 +44,18 @@ RIGHT = {
     "good_undeclared": SAMPLING,
     "good_repeat": SAMPLING,
     "good_draws": SAMPLING,
+    "good_loaders": ("loader",),
     "good_workers": ("workers",),
     "good_worker_failures": ("workers",),
     "good_streams": ("iterable", "transfer"),
     "good_lifecycles": ("lifecycle",),
 }
 """Modules of right classes, and the chapters that each does otherwise than most."""
+
+WHOLE = os.environ.get("CONFORMANCE_ZOO") == "all"
+"""Loaders start processes, and some faults show only after a bound of 10 s. So the usual run takes
+one fault for each clause on loaders and one right loader of each kind; with CONFORMANCE_ZOO=all
+every one is tried."""
 
 HONEST = ("DistributedSampler", "DistributedSamplerWrapper")
 
@@ -80,7 +88,7 @@ def right() -> Iterator[Any]:
     texts = {
         f"{module}.py:{kind.__name__}": chapters
         for module, chapters in RIGHT.items()
-        for kind in classes(module)
+        for kind in classes(module)[: None if WHOLE or chapters is SAMPLING else 1]
     }
     texts |= {f"honest.py:{name}": SAMPLING for name in HONEST}
     for text, chapters in texts.items():
@@ -91,13 +99,17 @@ def right() -> Iterator[Any]:
 
 def faults() -> Iterator[Any]:
     """A parameter for each wrong class and each clause that must catch it here."""
-    here = torch.cuda.is_available()
+    here, tried = torch.cuda.is_available(), set()
     for module in WRONG:
         for kind in classes(module):
             for number, clause in enumerate(kind.CAUGHT_BY):  # type: ignore[attr-defined]
                 if clauses()[clause].accelerator and not here:
                     continue  # judged on literal traces, and on a pretended accelerator
                 anomaly = getattr(kind, "ANOMALY", "") if number == 0 else ""
+                if clauses()[clause].chapter not in SAMPLING and not WHOLE:
+                    if clause in tried or number or anomaly.startswith("late-"):
+                        continue
+                    tried.add(clause)
                 name = f"{kind.__name__}-{clause}"
                 yield pytest.param(module, kind.__name__, clause, anomaly, id=name)
 

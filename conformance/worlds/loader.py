@@ -29,6 +29,7 @@ from conformance.datasets import Collate, Init, Mapped, Order, Stream
 from conformance.trace import Error, Event, RankTrace
 from conformance.worlds import workload
 from conformance.worlds.blows import BLOWS
+from conformance.worlds.children import CHILDREN
 from conformance.worlds.device import DEVICE, make_room
 from conformance.worlds.gate import Gate
 from conformance.worlds.leftovers import WATCH, descendants, leftovers, standing
@@ -100,6 +101,7 @@ class LoaderRank(Rank):
         self.before = standing()
         self.least: int | None = None
         self.watched: tuple[op.Operation | None, float] | None = None
+        CHILDREN.waiting = False
 
     def run(self) -> RankTrace:
         """Carry out the plan, then end what the candidate has left behind."""
@@ -143,12 +145,12 @@ class LoaderRank(Rank):
         self.watched = operation, time.monotonic()
         began, event = time.monotonic(), Event(operation)
         try:
-            with warnings.catch_warnings(record=True) as caught:
+            with warnings.catch_warnings(record=True) as caught, CHILDREN.hear(operation):
                 warnings.simplefilter("always")
                 event = super()._event(operation)
             told = tuple(f"{w.category.__name__}: {w.message}"[:500] for w in caught)
             event = replace(event, warnings=told)
-        except BaseException as ambush:  # of a handler of signals, at a moment of ours
+        except BaseException as ambush:  # of a handler of signals
             event = replace(event, error=event.error or error_of(ambush))
         self.watched = None
         self.events.append(replace(event, seconds=round(time.monotonic() - began, 3)))
