@@ -49,8 +49,9 @@ RETURNS = "sampler.returns"
 LOADER_RETURNS = "workers.no-hang"
 """The clauses that tell of a candidate that did not come back; no other clause judges that."""
 
-LATE = "late-"
-"""Anomalies of time: nobody is accused of what a busy machine does once."""
+RACY = ("late-", "left-")
+"""Anomalies of time: what came late, or had not gone yet. Nobody is accused of what a busy machine
+does once."""
 
 CORE_ONLY = frozenset({"distributed.mix"})
 """Clauses that contradict the torch profile, which fixes the order."""
@@ -239,7 +240,7 @@ class Search:
     def look(self, pairs: Iterable[tuple[Case, Trace]]) -> None:
         for case, trace in pairs:
             violation = self._judge(case, self._with_oracle(case, trace))
-            if violation is not None and violation.anomaly.startswith(LATE):
+            if violation is not None and violation.anomaly.startswith(RACY):
                 trace, violation = self.judged(case)
             if violation is not None:
                 raise self._smaller(Found(case, trace, violation))
