@@ -68,7 +68,10 @@ class Property:
 
 @dataclass(frozen=True)
 class Options:
-    """The options of a run. scripts: the folder for stand-alone reproductions, if any."""
+    """The options of a run. scripts: the folder for stand-alone reproductions, if any.
+
+    replay: whether the declared deviations are carried out first, to see that they still occur.
+    """
 
     effort: Effort
     world_sizes: tuple[int, ...]
@@ -76,6 +79,7 @@ class Options:
     seed: int = 0
     simulated: bool = False
     scripts: str | None = None
+    replay: bool = True
 
 
 class Examiner:
@@ -188,7 +192,7 @@ class Search:
             return self._said(NOT_APPLICABLE, "there is no accelerator here")
         if clause.id in CORE_ONLY and self.options.profile == "torch":
             return self._said(NOT_APPLICABLE, "the torch profile fixes the order")
-        stale = self._stale()
+        stale = self._stale() if self.options.replay else None
         if stale:
             return stale
         lost = self.worlds.lost.get((self.candidate.source, self.prop.role))

@@ -2,64 +2,32 @@
 
 from __future__ import annotations
 
-import importlib
-import inspect
 import os
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from zoo import HONEST, RIGHT, SAMPLING, ZOO, classes, wrong
 
 from conformance.candidate import Source
-from conformance.clauses import CHAPTERS, clauses
+from conformance.clauses import clauses
 from conformance.examine import Examiner, Options
 from conformance.properties import everything
 from conformance.scenarios import EFFORTS
 from conformance.verdict import VIOLATED, Verdict
 from conformance.worlds.worlds import Worlds
 
-ZOO = Path(__file__).parent / "faults"
-sys.path.insert(0, str(ZOO))  # as --impl does with the folder of a file
-
 WORLD_SIZES = (1, 2, 3)
 BOUND_S = 10.0
-
-WRONG = (
-    "shares", "passes", "wrappers", "liar", "shuffles", "weights", "batches", "loaders",
-    "loaders_data", "loaders_collation", "loaders_errors", "loaders_passes", "workers",
-    "worker_state", "worker_failures", "worker_starts", "worker_deaths", "streams", "transfers",
-    "lifecycles",
-)  # fmt: skip
-SAMPLING = CHAPTERS[: CHAPTERS.index("loader")]
-
-RIGHT = {
-    "good": SAMPLING,
-    "good_blocks": SAMPLING,
-    "good_sentinel": SAMPLING,
-    "good_uneven": SAMPLING,
-    "good_undeclared": SAMPLING,
-    "good_repeat": SAMPLING,
-    "good_draws": SAMPLING,
-    "good_loaders": ("loader",),
-    "good_workers": ("workers",),
-    "good_worker_failures": ("workers",),
-    "good_streams": ("iterable", "transfer"),
-    "good_lifecycles": ("lifecycle",),
-}
-"""Modules of right classes, and the chapters that each does otherwise than most."""
 
 WHOLE = os.environ.get("CONFORMANCE_ZOO") == "all"
 """Loaders start processes, and some faults show only after a bound of 10 s. So the usual run takes
 one fault for each clause on loaders and one right loader of each kind; with CONFORMANCE_ZOO=all
 every one is tried."""
 
-HONEST = ("DistributedSampler", "DistributedSamplerWrapper")
-
-THOROUGH = {("SixteenBits", "distributed.cover")}
+THOROUGH = {"SixteenBits-distributed.cover"}
 """Faults that take more drawn cases than the quick effort has."""
 
 PUBLISHED = {
@@ -73,14 +41,6 @@ PUBLISHED = {
     "balanced.reject": "WeightedBalanceClassSampler",
 }
 """The clauses that the published balanced samplers and their wrapper break, with a role each."""
-
-
-def classes(module: str) -> list[type]:
-    """The classes that a module of the zoo defines itself, in order."""
-    found = importlib.import_module(module)
-    own = [kind for _, kind in inspect.getmembers(found, inspect.isclass)]
-    public = [k for k in own if k.__module__ == found.__name__ and not k.__name__.startswith("_")]
-    return sorted(public, key=lambda kind: inspect.getsourcelines(kind)[1])
 
 
 def right() -> Iterator[Any]:
@@ -100,18 +60,16 @@ def right() -> Iterator[Any]:
 def faults() -> Iterator[Any]:
     """A parameter for each wrong class and each clause that must catch it here."""
     here, tried = torch.cuda.is_available(), set()
-    for module in WRONG:
-        for kind in classes(module):
-            for number, clause in enumerate(kind.CAUGHT_BY):  # type: ignore[attr-defined]
-                if clauses()[clause].accelerator and not here:
-                    continue  # judged on literal traces, and on a pretended accelerator
-                anomaly = getattr(kind, "ANOMALY", "") if number == 0 else ""
-                if clauses()[clause].chapter not in SAMPLING and not WHOLE:
-                    if clause in tried or number or anomaly.startswith("late-"):
-                        continue
-                    tried.add(clause)
-                name = f"{kind.__name__}-{clause}"
-                yield pytest.param(module, kind.__name__, clause, anomaly, id=name)
+    for fault in wrong():
+        for number, clause in enumerate(fault.caught_by):
+            if clauses()[clause].accelerator and not here:
+                continue  # judged on literal traces, and on a pretended accelerator
+            anomaly = "" if number else fault.anomaly
+            if clauses()[clause].chapter not in SAMPLING and not WHOLE:
+                if clause in tried or number or anomaly.startswith("late-"):
+                    continue
+                tried.add(clause)
+            yield pytest.param(fault.text, clause, anomaly, id=f"{fault.name}-{clause}")
 
 
 class Bench:
@@ -146,19 +104,21 @@ def bench() -> Iterator[Bench]:
 
 
 def test_every_fault_says_what_is_wrong() -> None:
-    """Each wrong class has a docstring of its own and names a clause that must catch it."""
-    for module in WRONG:
-        for kind in classes(module):
-            assert kind.__doc__ and kind.__doc__ != kind.__mro__[1].__doc__, kind
-            assert kind.CAUGHT_BY, kind  # type: ignore[attr-defined]
+    """Each wrong class has a sentence of its own and names clauses of the spec."""
+    faults = list(wrong())
+
+    assert all(fault.caught_by and set(fault.caught_by) <= set(clauses()) for fault in faults)
+    assert len({fault.sentence for fault in faults} - {""}) == len(faults)
 
 
-@pytest.mark.parametrize(("module", "name", "clause", "anomaly"), list(faults()))
-def test_fault_is_caught(bench: Bench, module: str, name: str, clause: str, anomaly: str) -> None:
+@pytest.mark.parametrize(("text", "clause", "anomaly"), list(faults()))
+def test_fault_is_caught(
+    bench: Bench, request: pytest.FixtureRequest, text: str, clause: str, anomaly: str
+) -> None:
     """A wrong implementation violates the clause it names, by the anomaly it names."""
-    effort = "ci" if (name, clause) in THOROUGH else "quick"
+    effort = "ci" if request.node.callspec.id in THOROUGH else "quick"
 
-    verdicts = bench.verdicts(f"{ZOO / module}.py:{name}", clause, effort=effort)
+    verdicts = bench.verdicts(text, clause, effort=effort)
 
     assert [verdict.outcome for verdict in verdicts] == [VIOLATED], [v.reason for v in verdicts]
     assert anomaly in ("", verdicts[0].anomaly)

@@ -210,7 +210,7 @@ class NeverBeyond(WeightedRandomSampler):
 
 
 class WeightedSeedZero(WeightedRandomSampler):
-    """The generator is seeded alike, whatever the caller's (B013)."""
+    """Draws come from a generator seeded alike, whatever the caller's (B013)."""
 
     CAUGHT_BY = ("weighted.seeded",)
     ANOMALY = "stale-pass"

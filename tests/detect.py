@@ -1,0 +1,85 @@
+"""How soon the suite finds something wrong with a candidate: its clauses in order, up to the first.
+
+This is what a user sees with `pytest -x`, in worlds that many candidates share: standing ranks keep
+what they have imported and nothing else, so one candidate does not hear of another.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from conformance.baseline import Deviation
+from conformance.candidate import CandidateError, Source
+from conformance.examine import Examiner, Options, Property
+from conformance.properties import everything
+from conformance.scenarios import EFFORTS
+from conformance.verdict import VIOLATED
+from conformance.worlds.worlds import Worlds
+
+IMPORT = "import"
+"""The clause of a candidate that cannot even be imported."""
+
+
+@dataclass(frozen=True)
+class Detection:
+    """The first violation: clause, role, anomaly; wall seconds and cases until it was told."""
+
+    clause: str
+    role: str
+    anomaly: str
+    seconds: float
+    cases: int
+
+
+class Detector:
+    """Looks at candidates one after another. Close it at the end.
+
+    deviations: what is known of the candidates and does not count. bound_s: seconds a rank may take
+    for a case.
+    """
+
+    def __init__(
+        self,
+        effort: str = "ci",
+        seed: int = 0,
+        deviations: Collection[Deviation] = (),
+        world_sizes: tuple[int, ...] = (1, 2, 3),
+        bound_s: float = 10.0,
+        profile: str = "core",
+    ) -> None:
+        self.worlds = Worlds("gloo", bound_s)
+        self.options = Options(EFFORTS[effort], world_sizes, profile, seed, replay=False)
+        self.deviations = list(deviations)
+
+    def close(self) -> None:
+        """End all processes."""
+        self.worlds.close()
+
+    def first(
+        self, text: str, only: Collection[str] = (), within_s: float = 600.0
+    ) -> Detection | None:
+        """The first violation that any clause (of `only`, if given) finds; None if there is none.
+
+        Raises TimeoutError if `within_s` passed before all clauses were examined.
+        """
+        began, cases = time.monotonic(), 0
+        try:
+            candidate = self.worlds.describe(Source(text, profile=self.options.profile))
+        except CandidateError as error:
+            return Detection(IMPORT, "", str(error), time.monotonic() - began, 0)
+        examiner = Examiner(self.worlds, self.options, self.deviations)
+        for prop in self._properties(only):
+            if prop.role not in candidate.roles:
+                continue
+            verdict = examiner.examine(candidate, prop)
+            cases, took = cases + verdict.exercise.run, time.monotonic() - began
+            if verdict.outcome == VIOLATED:
+                return Detection(verdict.clause, prop.role, verdict.anomaly, took, cases)
+            if took > within_s:
+                raise TimeoutError(f"{text}: {took:.0f} s, at {verdict.clause}")
+        return None
+
+    def _properties(self, only: Collection[str]) -> list[Property]:
+        return [prop for prop in everything() if not only or prop.clause.id in only]

@@ -1,0 +1,96 @@
+"""The fault zoo as a catalogue: every wrong class with what it claims, every right one.
+
+The classes themselves live in `tests/faults/`, one module for each subject. What reads the zoo (the
+test of every fault, the detection score, the traceability table) reads it through here.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from conformance.clauses import CHAPTERS, clauses
+
+ZOO = Path(__file__).parent / "faults"
+sys.path.insert(0, str(ZOO))  # as --impl does with the folder of a file
+
+SAMPLING = CHAPTERS[: CHAPTERS.index("loader")]
+"""The chapters on samplers; those after them are on loaders."""
+
+WRONG = (
+    "shares", "passes", "wrappers", "liar", "shuffles", "weights", "batches", "loaders",
+    "loaders_data", "loaders_collation", "loaders_errors", "loaders_passes", "workers",
+    "worker_state", "worker_failures", "worker_starts", "worker_deaths", "streams", "transfers",
+    "lifecycles",
+)  # fmt: skip
+
+RIGHT = {
+    "good": SAMPLING,
+    "good_blocks": SAMPLING,
+    "good_sentinel": SAMPLING,
+    "good_uneven": SAMPLING,
+    "good_undeclared": SAMPLING,
+    "good_repeat": SAMPLING,
+    "good_draws": SAMPLING,
+    "good_loaders": ("loader",),
+    "good_workers": ("workers",),
+    "good_worker_failures": ("workers",),
+    "good_streams": ("iterable", "transfer"),
+    "good_lifecycles": ("lifecycle",),
+}
+"""Modules of right classes, and the chapters that each does otherwise than most."""
+
+HONEST = ("DistributedSampler", "DistributedSamplerWrapper")
+
+CITED = re.compile(r"\bB\d{3}\b")
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A wrong class: what is wrong in one sentence, the clauses that must say so, and how.
+
+    anomaly: what the first clause calls it, "" if that is left open. cites: rows of the corpus of
+    reported bugs, such as B048.
+    """
+
+    module: str
+    name: str
+    sentence: str
+    caught_by: tuple[str, ...]
+    anomaly: str
+    cites: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """What `--impl` would be given."""
+        return f"{ZOO / self.module}.py:{self.name}"
+
+    @property
+    def samples(self) -> bool:
+        """Whether it is a fault of samplers; the others start worker processes."""
+        return clauses()[self.caught_by[0]].chapter in SAMPLING
+
+
+def classes(module: str) -> list[type]:
+    """The classes that a module of the zoo defines itself, in order."""
+    found = importlib.import_module(module)
+    own = [kind for _, kind in inspect.getmembers(found, inspect.isclass)]
+    public = [k for k in own if k.__module__ == found.__name__ and not k.__name__.startswith("_")]
+    return sorted(public, key=lambda kind: inspect.getsourcelines(kind)[1])
+
+
+def wrong() -> Iterator[Fault]:
+    """Every wrong class of the zoo, in order."""
+    for module in WRONG:
+        for kind in classes(module):
+            said = inspect.getdoc(kind) or ""
+            yield Fault(
+                module, kind.__name__, " ".join(said.split("\n\n")[0].split()),
+                tuple(kind.CAUGHT_BY), getattr(kind, "ANOMALY", ""),  # type: ignore[attr-defined]
+                tuple(dict.fromkeys(CITED.findall(said))),
+            )  # fmt: skip
