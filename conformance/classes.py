@@ -1,9 +1,11 @@
 """The classes of cases that matter: how far the examples of a property reach.
 
-A counterexample may live only where n < W, only where n % W is W - 1, only from the third epoch on,
+A counterexample may live only where n < W, only where n % W is W - 1, only from the third pass on,
 only past 2^16 indices. A property that never visited such a class has not looked there, and its
 "holds" is worth less than it seems; so each class is counted, and a test fails where one that a
 scenario can reach is never reached.
+
+In the names of classes W is the world size, b the batch size, k the number of samples.
 """
 
 from __future__ import annotations
@@ -13,8 +15,17 @@ from typing import Any
 
 from conformance.case import Case
 from conformance.datasets import Mapped, Order, Stream
-from conformance.operations import Drain, Epochs, Iterate, Passes, SetEpoch
-from conformance.recipes import Data, Probe, Role, Sparse, Values
+from conformance.operations import (
+    Drain,
+    Epochs,
+    Iterate,
+    Look,
+    Operation,
+    Passes,
+    Rebuild,
+    SetEpoch,
+)  # fmt: skip
+from conformance.recipes import Data, Generator, Probe, Role, Sparse, Values
 
 MAGNITUDES = (1, 10, 100, 1000, 10_000, 1 << 16)
 """The least size of each order of magnitude."""
@@ -22,13 +33,16 @@ MAGNITUDES = (1, 10, 100, 1000, 10_000, 1 << 16)
 SHOWN = ("n < W", "n = 0", "W = 1")
 """The classes that the terminal shows; the result holds them all."""
 
+Built = dict[str, Any]
+"""The arguments of one construction."""
+
 
 def length(case: Case) -> int:
     """n: the length of the dataset or sequence that the case is about, 0 if it has none."""
     return _length(dict(case.arguments))
 
 
-def _length(arguments: dict[str, Any]) -> int:
+def _length(arguments: Built) -> int:
     for value in arguments.values():
         if isinstance(value, (Data, Sparse, Mapped, Stream, Order)):
             return value.n
@@ -42,37 +56,112 @@ def _length(arguments: dict[str, Any]) -> int:
 
 
 def classes(case: Case) -> tuple[str, ...]:
-    """The classes that a case belongs to: size, world size, remainder, passes, workers."""
-    return tuple(_classes(case, length(case), case.world_size))
+    """The classes that a case belongs to, each once: sizes, ranks, passes, options, workers."""
+    return tuple(dict.fromkeys(_classes(case)))
 
 
-def _classes(case: Case, n: int, width: int) -> Iterator[str]:
-    yield f"W = {width}" if width < 5 else "W >= 5"
+def _classes(case: Case) -> Iterator[str]:
+    yield f"{case.world}" if case.passed else f"{case.world}, rank found"
+    yield from _ranks(length(case), case.world_size)
+    yield from _plan(case.plan)
+    first = dict(case.arguments)
+    others = [dict(step.overrides) for step in case.plan if isinstance(step, Rebuild)]
+    for built in (first, *({**first, **other} for other in others)):
+        yield from _size(_length(built))
+        yield from _options(built)
+        yield from _batches(built)
+        if isinstance(built.get("dataset"), (Mapped, Stream)):
+            yield from _workers(built)
+
+
+def _size(n: int) -> Iterator[str]:
     if n == 0:
         yield "n = 0"
     else:
-        least = max(size for size in MAGNITUDES if size <= n)
-        yield f"n >= {least}"
+        yield f"n >= {max(size for size in MAGNITUDES if size <= n)}"
+
+
+def _ranks(n: int, width: int) -> Iterator[str]:
+    yield f"W = {width}" if width < 5 else "W >= 5"
     if n < width:
         yield "n < W"
     elif width > 1:
-        rest = {0: "0", 1: "1", width - 1: "W-1"}
-        yield f"n % W = {rest.get(n % width, 'other')}"
-    yield from _plan(case)
-    workers = dict(case.arguments).get("num_workers")
-    if isinstance(workers, int):
-        yield f"workers = {workers}"
+        yield _rest(n, width, "W")
 
 
-def _plan(case: Case) -> Iterator[str]:
-    passes = sum(_passes(step) for step in case.plan)
+def _rest(n: int, size: int, name: str) -> str:
+    """The class of n's remainder by a size."""
+    rests = {0: "0", 1: "1", size - 1: f"{name}-1"}
+    return f"n % {name} = {rests.get(n % size, 'other')}"
+
+
+def _plan(plan: tuple[Operation, ...]) -> Iterator[str]:
+    passes = _most(plan)
     yield "passes >= 3" if passes > 2 else f"passes = {passes}"
-    epochs = [step.epoch for step in case.plan if isinstance(step, SetEpoch)]
+    epochs = [step.epoch for step in plan if isinstance(step, SetEpoch)]
+    epochs += [step.start + step.count - 1 for step in plan if isinstance(step, Epochs)]
     if any(type(epoch) is int and epoch > 2 for epoch in epochs):
         yield "epoch > 2"
 
 
-def _passes(step: Any) -> int:
+def _most(plan: tuple[Operation, ...]) -> int:
+    """The most passes that are asked of one construction."""
+    passes, most = 0, 0
+    for step in plan:
+        passes = 0 if isinstance(step, Rebuild) else passes + _passes(step)
+        most = max(most, passes)
+    return most
+
+
+def _passes(step: Operation) -> int:
     if isinstance(step, (Passes, Epochs)):
         return step.count
-    return int(isinstance(step, (Iterate, Drain)))
+    return int(isinstance(step, (Iterate, Drain, Look)))
+
+
+def _options(built: Built) -> Iterator[str]:
+    """Flags by name, where they are given; seeds, a mode, zeros, and how many samples of n."""
+    for name, value in built.items():
+        if isinstance(value, bool):
+            yield name if value else f"no {name}"
+        elif isinstance(value, Generator):
+            yield "generator"
+            yield from _seed(value.seed)
+        elif name == "seed" and isinstance(value, int):
+            yield from _seed(value)
+        elif name == "mode":
+            yield f"mode = {value if isinstance(value, str) else 'a number'}"
+        elif name == "weights" and isinstance(value, Values) and not all(value.items):
+            yield "zero weight"
+        elif name == "num_samples" and isinstance(value, int):
+            n = _length(built)
+            yield f"k {'<' if value < n else '=' if value == n else '>'} n"
+
+
+def _seed(seed: int) -> Iterator[str]:
+    yield "seed = 0" if seed == 0 else "seed > 0"
+    if seed >= 1 << 16:
+        yield "seed >= 2^16"
+
+
+def _batches(built: Built) -> Iterator[str]:
+    n, size = _length(built), built.get("batch_size")
+    if isinstance(size, int) and size > 0:
+        yield "b = 1" if size == 1 else "b > n" if size > n else _rest(n, size, "b")
+    elif "batch_size" in built:
+        yield "no batches"
+
+
+def _workers(built: Built) -> Iterator[str]:
+    """What matters to a loader: who fetches what, and how the workers are started."""
+    workers, size = built.get("num_workers", 0), built.get("batch_size", 1)
+    if not isinstance(workers, int):
+        return
+    yield f"workers = {workers}" if workers < 3 else "workers >= 3"
+    yield "iterable" if isinstance(built["dataset"], Stream) else "map"
+    yield from (name for name in ("sampler", "batch_sampler") if name in built)
+    if "batch_sampler" not in built and _length(built) < workers * (size or 1):
+        yield "n < workers x b"
+    if workers:
+        yield "prefetch = 1" if built.get("prefetch_factor") == 1 else "prefetch > 1"
+        yield f"start = {built.get('multiprocessing_context', 'default')}"

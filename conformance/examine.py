@@ -175,6 +175,7 @@ class Search:
         self.worlds, self.options = examiner.worlds, examiner.options
         self.law = LAWS[prop.clause.id]
         self.exercise = Exercise()
+        self.drawing = False
         self.lost = 0
         self.scripts: list[str] = []
         self.returns = LOADER_RETURNS if prop.role in LOADERS else RETURNS
@@ -255,6 +256,7 @@ class Search:
         Hypothesis draws the same cases again for the same seed, so a violation among remembered
         traces is found again, and shrunk, by drawing.
         """
+        self.drawing = True
         key = self.candidate.source, self.prop.role, scenario.name
         known = self.examiner.drawn.get(key)
         if known is not None and not any(self._breaks(case, trace) for case, trace in known):
@@ -302,7 +304,7 @@ class Search:
             violation = self.law(trace)
         except Unmet:
             return None
-        self.exercise.count(trace.classes)
+        self.exercise.count(trace.classes, self.drawing)
         if violation and any(d.explains(violation.anomaly, violation.about) for d in self.known):
             return None
         return violation

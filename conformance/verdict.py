@@ -17,17 +17,22 @@ NO_VERDICT = "no verdict"
 
 @dataclass
 class Exercise:
-    """How often the clause's precondition was met: in how many cases, and of which classes."""
+    """How often the clause's precondition was met: in how many cases, and of which classes.
+
+    drawn: those of the classes that were drawn; the others are small cases, tried exhaustively.
+    """
 
     run: int = 0
     exercised: int = 0
     classes: dict[str, int] = field(default_factory=dict)
+    drawn: dict[str, int] = field(default_factory=dict)
 
-    def count(self, classes: tuple[str, ...]) -> None:
+    def count(self, classes: tuple[str, ...], drawn: bool = False) -> None:
         """A case of these classes met the precondition."""
         self.exercised += 1
-        for name in classes:
-            self.classes[name] = self.classes.get(name, 0) + 1
+        for counts in (self.classes, self.drawn) if drawn else (self.classes,):
+            for name in classes:
+                counts[name] = counts.get(name, 0) + 1
 
 
 @dataclass

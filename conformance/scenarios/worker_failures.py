@@ -158,36 +158,42 @@ def _deaths(setting: Setting) -> Iterator[Case]:
     The first six take torch 5 s each.
     """
     yield from _dying_at_batches("exit 0")
-    yield _dying(Mapped(6, faults=faulty("KeyboardInterrupt", 0)), num_workers=2)
+    yield _dying(Mapped(6, faults=faulty("KeyboardInterrupt", 0)))
     yield from _idle()
     for how in ("SIGKILL", "SIGSEGV", "exit 1"):
         yield from _dying_at_batches(how)
     for how in ("exit 3", "SIGTERM"):
-        yield _dying(Mapped(6, faults=faulty(how, 0)), num_workers=1)
-        yield _dying(Mapped(6, faults=faulty(how, 2)), num_workers=3, batch_size=2)
-        init = Init(faults=faulty(how, 0, where="init"))
-        yield _dying(Mapped(6), num_workers=2, worker_init_fn=init)
-    collate = Collate(faults=faulty("SIGKILL", 1, where="collate"))
-    yield _dying(Mapped(6), num_workers=2, collate_fn=collate)
-    yield _dying(Stream(8, faults=faulty("SIGKILL", 1)), num_workers=2)
-    yield _dying(Stream(8, faults=faulty("exit 3", 0, where="iter")), num_workers=2)
-    yield _dying(Mapped(6, faults=faulty("SystemExit", 0)), num_workers=2)
+        yield _dying(Mapped(6, faults=faulty(how, 0)))
+        yield _dying_at_turn(how, 4, workers=3)
+        yield _dying(Mapped(6), worker_init_fn=Init(faults=faulty(how, 0, where="init")))
+    collate = Collate(faults=faulty("SIGKILL", 0, where="collate"))
+    yield _dying(Mapped(6), collate_fn=collate)
+    yield _dying_at_turn("SIGKILL", 2, data=Stream(8, gives="parcel", gated=1))
+    yield _dying(Stream(8, faults=faulty("exit 3", 0, where="iter")))
+    yield _dying(Mapped(6, faults=faulty("SystemExit", 0)))
     if takes(setting, in_order=1):
-        yield _dying(Mapped(6, faults=faulty("SIGKILL", 1)), num_workers=2, in_order=False)
+        yield _dying(Mapped(6, faults=faulty("SIGKILL", 0)), in_order=False)
 
 
 def _dying_at_batches(how: str) -> Iterator[Case]:
-    """A worker dies while the caller waits in `next()`. At a turn, it is not the one whose result
-    came last: its own last result is wholly sent, so that no lock of the queue dies with it."""
-    yield _dying(Mapped(6, faults=faulty(how, 0)), num_workers=2)
-    for dies in (3, 7):
-        plan = [Schedule((0, 1) * 4, dies=dies, how=how), *walk(11)]
-        yield Case(ROLE, parcels(8, num_workers=2), plan, world="alone")
+    for dies in (0, 3, 7):
+        yield _dying_at_turn(how, dies)
+
+
+def _dying_at_turn(how: str, dies: int, workers: int = 2, data: Any = None) -> Case:
+    """It is not the worker whose result came last: its own last result is wholly sent, so that no
+    lock of the queue dies with it."""
+    arguments = parcels(4 * workers, num_workers=workers)
+    arguments["dataset"] = data or arguments["dataset"]
+    turns = tuple(range(workers)) * 4
+    plan = [Schedule(turns, dies=dies, how=how), *walk(4 * workers + 3)]
+    return Case(ROLE, arguments, plan, world="alone")
 
 
 def _dying(data: Any, **options: Any) -> Case:
-    given = {"collate_fn": Collate("list"), **options}
-    return loader(data, [Hold(), *walk(11)], "alone", **given)
+    """The only worker dies on the way to its first batch."""
+    given = {"collate_fn": Collate("list"), "num_workers": 1, **options}
+    return loader(data, [Hold(), *walk(9)], "alone", **given)
 
 
 def _idle() -> Iterator[Case]:

@@ -48,17 +48,18 @@ from conformance.worlds.mishaps import happen
 START_S = 6.0
 PATIENCE_S = 1.0
 HASTE_S = 0.25
+REST_S, MOURNING_S = 0.02, 0.2
 LOST_MAX = 9
 LOOK_S = 0.02
 BELLS = 4
 TURNS_MAX = 4096
 WORKERS_MAX = 64
 
-SHUT, FREE, SCHEDULED, HELD = 1, 0, 2, 3
-MODE, TURN, TAKEN, COUNT, ARRIVAL, DIES, HOW, LOST, HASTY, ITEM, CAME = range(11)
+SHUT, FREE, SCHEDULED, HELD, MOURNING = 1, 0, 2, 3, 4
+MODE, TURN, TAKEN, COUNT, ARRIVAL, DIES, HOW, LOST, HASTY, ITEM, WANTED, CAME = range(12)
 """Places in the mapped state. LOST: this schedule could not be followed; HASTY: an earlier one was
-lost; ITEM: with which the turn was taken; CAME: where each worker says that it came to the gate
-since the schedule was set."""
+lost; ITEM: with which the turn was taken; WANTED: whether the caller has asked for an item, CAME:
+where each worker says that it came to the gate, since the schedule was set."""
 
 HEAD = CAME + WORKERS_MAX
 """Where the turns begin."""
@@ -116,19 +117,26 @@ class Gate:
         if os.getpid() == self.owner:
             return
         self.state[CAME + worker % WORKERS_MAX] = 1
-        since, turn = time.monotonic(), self.state[TURN]
+        since, mode, turn = time.monotonic(), self.state[MODE], self.state[TURN]
         while not self._mine(worker, item):
             self._wait(worker)
-            if self.state[MODE] == SHUT or self.state[TURN] != turn:
-                since, turn = time.monotonic(), self.state[TURN]
+            if mode == SHUT or (self.state[MODE], self.state[TURN]) != (mode, turn):
+                since, mode, turn = time.monotonic(), self.state[MODE], self.state[TURN]
             elif time.monotonic() - since > self._patience_s(turn):
-                self.report("unfollowed", turn, worker)
-                self.state[LOST] = 1
-                self._set(FREE)
+                self._give_up(turn, worker)
+
+    def _give_up(self, turn: int, worker: int) -> None:
+        """Open the gate for good; after a death that is as planned."""
+        if self.state[MODE] != MOURNING:
+            self.report("unfollowed", turn, worker)
+            self.state[LOST] = 1
+        self._set(FREE)
 
     def _patience_s(self, turn: int) -> float:
         """How long to wait for the worker whose turn it is, or for the caller."""
-        if self.state[MODE] == HELD:
+        if self.state[MODE] == MOURNING:
+            return MOURNING_S
+        if self.state[MODE] == HELD or (turn == self.state[DIES] and not self.state[WANTED]):
             return START_S
         if self.state[HASTY]:
             return HASTE_S
@@ -139,14 +147,17 @@ class Gate:
         """Wait while the gate is held: everybody does, also where there are no turns."""
         if self.state[MODE] == HELD:
             self.pass_through(worker, item)
+            time.sleep(REST_S)  # the caller has only just asked
 
     def _mine(self, worker: int, item: int) -> bool:
         state, mode, turn = self.state, self.state[MODE], self.state[TURN]
         if mode != SCHEDULED or turn >= state[COUNT]:
-            return mode not in (SHUT, HELD)
+            return mode not in (SHUT, HELD, MOURNING)
         if state[TAKEN] != turn or state[HEAD + turn] != worker:
             return False
         if turn == state[DIES]:
+            if not state[WANTED]:
+                return False
             self._die(turn, worker)
         state[ITEM], state[TAKEN] = item, turn + 1
         return True
@@ -183,8 +194,14 @@ class Gate:
             self._ring(*(range(BELLS) if turn >= state[COUNT] else [state[HEAD + turn]]))
 
     def _die(self, turn: int, worker: int) -> None:
+        """Die while the caller is at rest in `next()`: nobody else sends anything meanwhile.
+
+        A handler of SIGCHLD that raises would otherwise lose what is just being received: in torch,
+        that makes one run in hundreds wait for ever.
+        """
+        time.sleep(REST_S)
         self.report("dies", turn, worker)
-        self._set(FREE)
+        self._set(MOURNING)
         happen(DEATHS[self.state[HOW]], turn)
 
     def arrived(self, item: int, worker: int) -> None:
@@ -209,7 +226,7 @@ class Gate:
         if self.lost >= LOST_MAX:
             self.report("unfollowed")
             return
-        head = 0, 0, len(turns), int(arrival), dies, DEATHS.index(how), 0, int(self.lost > 0), 0
+        head = 0, 0, len(turns), int(arrival), dies, DEATHS.index(how), 0, int(self.lost > 0), 0, 0
         for place, value in enumerate((*head, *[0] * WORKERS_MAX, *turns), TURN):
             self.state[place] = value
         if turns:
@@ -226,8 +243,11 @@ class Gate:
     def want(self, number: int) -> None:
         """Report that the caller wants item `number`; a gate that was held is opened."""
         self.report("want", number)
-        if self.state[MODE] == HELD:
+        self.state[WANTED] = 1
+        if self.state[MODE] in (HELD, MOURNING):
             self._set(FREE)
+        elif self.state[DIES] == self.state[TURN]:
+            self._ring(*range(BELLS))
 
     def free(self) -> None:
         """Let every worker through."""
