@@ -9,11 +9,11 @@ from __future__ import annotations
 import contextlib
 import gc
 import itertools
+import os
 import shutil
 import sys
 import tempfile
 import threading
-import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
@@ -34,6 +34,7 @@ from conformance.worlds.device import DEVICE, make_room
 from conformance.worlds.gate import Gate
 from conformance.worlds.leftovers import WATCH, descendants, leftovers, standing
 from conformance.worlds.observe import Recorder, error_of
+from conformance.worlds.patience import Bound
 from conformance.worlds.rank import Rank
 from conformance.worlds.realise import Realiser
 from conformance.worlds.samples import describe
@@ -100,7 +101,7 @@ class LoaderRank(Rank):
         self.events: list[Event] = []
         self.before = standing()
         self.least: int | None = None
-        self.watched: tuple[op.Operation | None, float] | None = None
+        self.watched: tuple[op.Operation | None, Bound] | None = None
         CHILDREN.waiting = False
 
     def run(self) -> RankTrace:
@@ -142,8 +143,9 @@ class LoaderRank(Rank):
     # Time, warnings and the watch.
 
     def _event(self, operation: op.Operation | None) -> Event:
-        self.watched = operation, time.monotonic()
-        began, event = time.monotonic(), Event(operation)
+        bound_s = PATIENT_S.get(type(operation), HANG_S)  # type: ignore[arg-type]
+        bound, event = Bound(bound_s, [os.getpid()]), Event(operation)
+        self.watched = operation, bound
         try:
             with warnings.catch_warnings(record=True) as caught, CHILDREN.hear(operation):
                 warnings.simplefilter("always")
@@ -153,24 +155,20 @@ class LoaderRank(Rank):
         except BaseException as ambush:  # of a handler of signals
             event = replace(event, error=event.error or error_of(ambush))
         self.watched = None
-        self.events.append(replace(event, seconds=round(time.monotonic() - began, 3)))
+        self.events.append(replace(event, seconds=round(bound.spent_s(), 3)))
         return self.events[-1]
 
     def _watch(self, stop: threading.Event, main: int) -> None:
         """Give up, with all that was seen, when an operation takes too long."""
         while not stop.wait(0.1):
             watched = self.watched
-            if watched is None:
-                continue
-            bound_s = PATIENT_S.get(type(watched[0]), HANG_S)  # type: ignore[arg-type]
-            if time.monotonic() - watched[1] < bound_s:
+            if watched is None or not watched[1].over():
                 continue
             frame = sys._current_frames().get(main)
             stack = traceback.extract_stack(frame)[-4:] if frame else []
             where = ", ".join(f"{f.filename.rpartition('/')[2]}:{f.lineno} {f.name}" for f in stack)
-            told = f"did not return within {bound_s:.0f} s; it waits in {where}"
-            seconds = time.monotonic() - watched[1]
-            hung = Event(watched[0], None, Error(("Hang",), told, where), seconds)
+            told = f"did not return within {watched[1].bound_s:.0f} s; it waits in {where}"
+            hung = Event(watched[0], None, Error(("Hang",), told, where), watched[1].spent_s())
             shutil.rmtree(self.folder, ignore_errors=True)
             assert self.give_up is not None
             self.give_up(RankTrace(self.rank, (*self.events, hung)))

@@ -18,7 +18,6 @@ import pickle
 import select
 import signal
 import tempfile
-import time
 from dataclasses import replace
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
@@ -31,11 +30,15 @@ from conformance.candidate import CandidateError, Source
 from conformance.case import Case
 from conformance.trace import Event, RankTrace
 from conformance.worlds.forkserver import Process
+from conformance.worlds.patience import Bound
 from conformance.worlds.process import Place, serve
 
 START_S_MAX = 120.0
 GRACE_S = 1.0
 """How long the others may take once one rank has died."""
+
+LOOK_S = 0.25
+"""How often somebody looks whether the time is up."""
 
 
 class PoolError(RuntimeError):
@@ -149,20 +152,17 @@ class Pool:
     def _collect(self, bound_s: float) -> list[bytes | str]:
         """One answer a rank, in order: its bytes, or its fate if it did not answer."""
         answers: dict[int, bytes | str] = {}
-        deadline = time.monotonic() + bound_s
-        while len(answers) < self.world_size:
-            left = deadline - time.monotonic()
-            ready = self.poll.poll(left * 1000) if left > 0 else []
-            if not ready:
-                break
+        bound = Bound(bound_s, (process.pid or 0 for process in self.processes))
+        while len(answers) < self.world_size and not bound.over():
+            ready = self.poll.poll(LOOK_S * 1000)
             for descriptor, _ in ready:
                 rank = self.rank_of[descriptor]
                 if isinstance(answers.get(rank), str):
                     self.poll.unregister(descriptor)
                     continue
                 fate = self._receive(rank, descriptor, answers)
-                if fate:
-                    deadline = min(deadline, time.monotonic() + GRACE_S)
+                if fate and len(answers) < self.world_size:
+                    bound = bound.shortened(GRACE_S)
         return [answers.get(rank, "stuck") for rank in range(self.world_size)]
 
     def _receive(self, rank: int, descriptor: int, answers: dict[int, bytes | str]) -> bool:

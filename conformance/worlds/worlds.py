@@ -26,7 +26,7 @@ WARY_S = 2.0
 """The bound for further cases of a role that has once failed to answer."""
 
 ALONE = 10
-ALONE_S = 60.0
+ALONE_S = 120.0
 """How many cases may be under way alone at a time, and the bound for each: they mostly wait."""
 
 

@@ -1,0 +1,77 @@
+"""Patience: who waits for a core is not late.
+
+A bound in seconds judges the candidate only if it could run meanwhile. On a busy machine processes
+stand in line for a core; Linux counts for how long (`/proc/PID/schedstat`, second number, ns), and
+a bound grows by that much. Where nothing is counted, nothing is added.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+import psutil
+
+AFTER_S = 1.0
+"""Whoever comes back sooner is never measured."""
+
+STRETCH_MAX = 4.0
+"""A bound grows to so many times its length at most, so that every wait has an end."""
+
+
+class Starvation:
+    """What some processes and their descendants have stood in line since this was made."""
+
+    def __init__(self, pids: Iterable[int]) -> None:
+        self.pids = tuple(pids)
+        self.before = self._delays()
+
+    def seconds(self) -> float:
+        """The sum over the processes, in seconds; those that have ended count no more."""
+        return sum(delay - self.before.get(pid, 0) for pid, delay in self._delays().items()) / 1e9
+
+    def _delays(self) -> dict[int, int]:
+        return {pid: _delay_ns(pid) for pid in self._family()}
+
+    def _family(self) -> set[int]:
+        found = set(self.pids)
+        for pid in self.pids:
+            with contextlib.suppress(psutil.Error):
+                found |= {child.pid for child in psutil.Process(pid).children(recursive=True)}
+        return found
+
+
+def _delay_ns(pid: int) -> int:
+    try:
+        return int(Path(f"/proc/{pid}/schedstat").read_text().split()[1])
+    except (OSError, ValueError, IndexError):
+        return 0
+
+
+class Bound:
+    """A bound on processes that somebody waits for: `bound_s` seconds in which they could run."""
+
+    def __init__(self, bound_s: float, pids: Iterable[int]) -> None:
+        self.bound_s, self.pids = bound_s, tuple(pids)
+        self.began = time.monotonic()
+        self.starvation: Starvation | None = None
+
+    def over(self) -> bool:
+        """Whether the time is up; to be asked often, as counting begins when it is asked."""
+        wall_s = time.monotonic() - self.began
+        if self.starvation is None and wall_s > AFTER_S:
+            self.starvation = Starvation(self.pids)
+        return wall_s >= self.bound_s and self.spent_s() >= self.bound_s
+
+    def spent_s(self) -> float:
+        """Seconds so far, without those in line."""
+        wall_s = time.monotonic() - self.began
+        if self.starvation is None:
+            return wall_s
+        return max(wall_s / STRETCH_MAX, wall_s - self.starvation.seconds())
+
+    def shortened(self, bound_s: float) -> Bound:
+        """A bound from now on, which ends no later than this one."""
+        return Bound(min(bound_s, max(0.0, self.bound_s - self.spent_s())), self.pids)

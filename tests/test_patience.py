@@ -1,0 +1,98 @@
+"""Bounds judge only the time in which a process could run: `worlds/patience.py`."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from conformance.worlds.patience import Bound, Starvation
+
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="only Linux counts it")
+CORE = "import os; os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])\n"
+BUSY = CORE + "while True: pass"
+PARENT = f"import subprocess, sys; subprocess.run([sys.executable, '-S', '-c', {BUSY!r}])"
+
+
+def started(*programs: str) -> list[subprocess.Popen[bytes]]:
+    return [
+        subprocess.Popen([sys.executable, "-S", "-c", program], start_new_session=True)
+        for program in programs
+    ]
+
+
+@pytest.fixture
+def crowd() -> Iterator[list[int]]:
+    """Three processes that want one core, the last of them the child of an idle one."""
+    made = started(BUSY, BUSY, PARENT)
+    yield [process.pid for process in made]
+    for process in made:
+        os.killpg(process.pid, 9)
+        process.wait(10)
+
+
+def within(seconds: float, holds: object) -> bool:
+    end = time.monotonic() + seconds
+    while not holds() and time.monotonic() < end:  # type: ignore[operator]
+        time.sleep(0.05)
+    return bool(holds())  # type: ignore[operator]
+
+
+@LINUX
+def test_who_stands_in_line_is_counted(crowd: list[int]) -> None:
+    """Of processes that share a core each stands in line, and so does a child of an idle one."""
+    first, parent = Starvation(crowd[:1]), Starvation(crowd[2:])
+
+    assert within(20.0, lambda: first.seconds() > 0.5 and parent.seconds() > 0.5)
+
+
+@LINUX
+def test_who_rests_is_not_counted() -> None:
+    """A process that waits for something else than a core has spent its time."""
+    (idle,) = started("import time; time.sleep(60)")
+    bound = Bound(1.5, [idle.pid])
+    try:
+        assert within(20.0, bound.over)
+        assert bound.spent_s() > 1.4
+    finally:
+        idle.kill()
+        idle.wait(10)
+
+
+@LINUX
+def test_a_bound_grows_by_the_time_in_line(crowd: list[int]) -> None:
+    """Processes that could run for a part of the time only have not spent all of it."""
+    bound, began = Bound(2.0, crowd), time.monotonic()
+    while not bound.over() and time.monotonic() - began < 30:
+        time.sleep(0.05)
+
+    assert time.monotonic() - began > 2.5
+
+
+@LINUX
+def test_a_bound_has_an_end(crowd: list[int]) -> None:
+    """However busy the machine is, a bound grows to four times its length at most."""
+    bound = Bound(1.2, [*crowd, os.getpid()])
+
+    assert within(30.0, bound.over)
+    assert bound.spent_s() >= 1.2
+
+
+def test_a_shortened_bound_ends_no_later() -> None:
+    """What is left of a bound is the most that a shorter one may have."""
+    bound = Bound(5.0, [])
+
+    assert bound.shortened(1.0).bound_s == 1.0
+    assert bound.shortened(9.0).bound_s <= 5.0
+
+
+def test_nobody_is_counted_twice_or_after_the_end() -> None:
+    """A process that has ended adds nothing."""
+    (gone,) = started("pass")
+    gone.wait(10)
+
+    assert Starvation([gone.pid, gone.pid]).seconds() == 0
