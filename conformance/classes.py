@@ -16,10 +16,10 @@ from typing import Any
 from conformance.case import Case
 from conformance.datasets import Mapped, Order, Stream
 from conformance.operations import (
-    Drain,
     Epochs,
     Iterate,
     Look,
+    Open,
     Operation,
     Passes,
     Rebuild,
@@ -39,10 +39,11 @@ Built = dict[str, Any]
 
 def length(case: Case) -> int:
     """n: the length of the dataset or sequence that the case is about, 0 if it has none."""
-    return _length(dict(case.arguments))
+    return size_of(dict(case.arguments))
 
 
-def _length(arguments: Built) -> int:
+def size_of(arguments: Built) -> int:
+    """The same of the arguments of one construction."""
     for value in arguments.values():
         if isinstance(value, (Data, Sparse, Mapped, Stream, Order)):
             return value.n
@@ -51,7 +52,7 @@ def _length(arguments: Built) -> int:
         if isinstance(value, Probe):
             return value.count
         if isinstance(value, Role):
-            return _length(dict(value.arguments))
+            return size_of(dict(value.arguments))
     return 0
 
 
@@ -67,7 +68,7 @@ def _classes(case: Case) -> Iterator[str]:
     first = dict(case.arguments)
     others = [dict(step.overrides) for step in case.plan if isinstance(step, Rebuild)]
     for built in (first, *({**first, **other} for other in others)):
-        yield from _size(_length(built))
+        yield from _size(size_of(built))
         yield from _options(built)
         yield from _batches(built)
         if isinstance(built.get("dataset"), (Mapped, Stream)):
@@ -116,7 +117,7 @@ def _most(plan: tuple[Operation, ...]) -> int:
 def _passes(step: Operation) -> int:
     if isinstance(step, (Passes, Epochs)):
         return step.count
-    return int(isinstance(step, (Iterate, Drain, Look)))
+    return int(isinstance(step, (Iterate, Open, Look)))
 
 
 def _options(built: Built) -> Iterator[str]:
@@ -134,7 +135,7 @@ def _options(built: Built) -> Iterator[str]:
         elif name == "weights" and isinstance(value, Values) and not all(value.items):
             yield "zero weight"
         elif name == "num_samples" and isinstance(value, int):
-            n = _length(built)
+            n = size_of(built)
             yield f"k {'<' if value < n else '=' if value == n else '>'} n"
 
 
@@ -145,8 +146,8 @@ def _seed(seed: int) -> Iterator[str]:
 
 
 def _batches(built: Built) -> Iterator[str]:
-    n, size = _length(built), built.get("batch_size")
-    if isinstance(size, int) and size > 0:
+    n, size = size_of(built), built.get("batch_size")
+    if type(size) is int and size > 0:
         yield "b = 1" if size == 1 else "b > n" if size > n else _rest(n, size, "b")
     elif "batch_size" in built:
         yield "no batches"
@@ -154,13 +155,13 @@ def _batches(built: Built) -> Iterator[str]:
 
 def _workers(built: Built) -> Iterator[str]:
     """What matters to a loader: who fetches what, and how the workers are started."""
-    workers, size = built.get("num_workers", 0), built.get("batch_size", 1)
-    if not isinstance(workers, int):
-        return
-    yield f"workers = {workers}" if workers < 3 else "workers >= 3"
+    workers, size = built.get("num_workers", 0), built.get("batch_size", 1) or 1
+    if type(workers) is not int or type(size) is not int:
+        return  # a constructor that is refused
+    yield f"workers = {max(0, workers)}" if workers < 3 else "workers >= 3"
     yield "iterable" if isinstance(built["dataset"], Stream) else "map"
     yield from (name for name in ("sampler", "batch_sampler") if name in built)
-    if "batch_sampler" not in built and _length(built) < workers * (size or 1):
+    if "batch_sampler" not in built and size_of(built) < workers * size:
         yield "n < workers x b"
     if workers:
         yield "prefetch = 1" if built.get("prefetch_factor") == 1 else "prefetch > 1"

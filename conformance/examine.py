@@ -25,8 +25,9 @@ from conformance.drawing import SHRINK_S, Drawing, Found
 from conformance.laws import LAWS, Unmet, Violation, load_laws
 from conformance.loading import Free, Shut
 from conformance.operations import Operation
-from conformance.report.document import document
-from conformance.report.reproduction import Shelf
+from conformance.report.document import command, document
+from conformance.report.evidence import evidence
+from conformance.report.reproduction import Shelf, reproduction
 from conformance.scenarios import Effort, Scenario, Setting
 from conformance.trace import Trace
 from conformance.verdict import (
@@ -143,7 +144,9 @@ class Examiner:
 
     def setting(self, candidate: Description, role: str) -> Setting:
         chosen = self.options
-        return Setting(candidate, role, chosen.world_sizes, chosen.effort, chosen.seed)
+        return Setting(
+            candidate, role, chosen.world_sizes, chosen.effort, chosen.seed, chosen.simulated
+        )
 
     def strategy(self, candidate: Description, role: str, scenario: Scenario) -> Any:
         """The strategy of a scenario, made once: Hypothesis checks each new one at length."""
@@ -366,7 +369,9 @@ class Search:
         verdict.case = repr(found.case)
         script = self._script(found)
         verdict.scripts = list(self.scripts)
-        verdict.document = document(self.candidate, self.prop.clause, self.prop.role, found, script)
+        what = self.candidate, self.prop.clause, self.prop.role, found
+        verdict.document = document(*what, script)
+        verdict.evidence = evidence(found, command(*what), reproduction(*what))
         return verdict
 
     def _script(self, found: Found) -> str:

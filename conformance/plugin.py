@@ -22,6 +22,15 @@ Check = Callable[[], None]
 PROPERTY = "conformance-verdict"
 
 
+FORMS = {
+    "json": "write the result of the run: everything that was seen, as one JSON document",
+    "html": "write the result as one self-contained page",
+    "md": "write the result as Markdown, fit for a comment on a pull request",
+    "badge": "write the result as a badge's JSON, in the form of shields.io",
+}
+"""The forms in which a result is written."""
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     """The options of the suite."""
     group = parser.getgroup("conformance", "conformance of samplers")
@@ -59,6 +68,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--write-baseline", default=None, metavar="FILE", help="write what is violated now"
     )
+    for form, what in FORMS.items():
+        group.addoption(f"--conformance-{form}", default=None, metavar="PATH", help=what)
     group.addoption(
         "--repro-dir", default=None, metavar="DIR",
         help="write a stand-alone script for each violation and each confirmed deviation",
@@ -165,7 +176,7 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
     return config.stash[SESSION].header() if SESSION in config.stash else []
 
 
-def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+def pytest_terminal_summary(terminalreporter: Any, exitstatus: int, config: pytest.Config) -> None:
     """The verdicts, collected from the reports, so that xdist's workers are heard too."""
     if SESSION not in config.stash:
         return
@@ -181,7 +192,9 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     session = config.stash[SESSION]
     if verdicts:
         write_summary(terminalreporter, session.ordered(verdicts), session.facts())
-        session.finish()
+        stopped = terminalreporter._session.shouldfail or terminalreporter._session.shouldstop
+        for line in session.finish(verdicts, int(exitstatus) in (0, 1) and not stopped):
+            terminalreporter.write_line(line)
 
 
 def pytest_report_teststatus(report: Any, config: pytest.Config) -> Any:

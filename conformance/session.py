@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import hypothesis
 import pytest
@@ -16,6 +18,10 @@ from conformance.case import Case, parse
 from conformance.clauses import clauses
 from conformance.config import read_config
 from conformance.examine import Examiner, Options, Property
+from conformance.plugin import FORMS
+from conformance.report.forms import text, write
+from conformance.report.github import tell
+from conformance.report.result import result
 from conformance.scenarios import EFFORTS
 from conformance.verdict import DECLARED, HOLDS, NOT_APPLICABLE, NOT_PROVIDED, VIOLATED, Verdict
 from conformance.worlds.worlds import Worlds
@@ -53,6 +59,7 @@ class Session:
         self.config = config
         self.case = _case(option("--case"))
         self.violated: list[Verdict] = []
+        self.began = time.monotonic()
         self.worlds = Worlds(option("--backend"), option("--case-timeout"))
         options = Options(
             EFFORTS[option("--effort")], _world_sizes(option("--world-sizes")),
@@ -108,6 +115,18 @@ class Session:
             f"backend {'/'.join(sorted(backends))}, torch {torch.__version__}"
         ]
 
+    def told(self, complete: bool) -> dict[str, Any]:
+        """The options of the run, for its result."""
+        chosen = self.examiner.options
+        return {
+            "command": " ".join(map(str, self.config.invocation_params.args)),
+            "profile": chosen.profile, "effort": chosen.effort.name, "seed": chosen.seed,
+            "world_sizes": list(chosen.world_sizes),
+            "backends": sorted({self.worlds.backend_for(size) for size in chosen.world_sizes}),
+            "baselines": list(self.config.getoption("--baseline")),
+            "seconds": round(time.monotonic() - self.began, 3), "complete": complete,
+        }  # fmt: skip
+
     def facts(self) -> list[str]:
         """A line about each candidate."""
         return [
@@ -125,11 +144,20 @@ class Session:
             key=lambda v: (impls.index(v.candidate), place[v.clause], ROLES.index(v.role)),
         )
 
-    def finish(self) -> None:
-        """Write the baseline that was asked for: every distinct violation of this run."""
+    def finish(self, verdicts: Iterable[Verdict], complete: bool) -> list[str]:
+        """Write what was asked for: the result, and every distinct violation as a baseline.
+
+        Returns lines to print.
+        """
         path = self.config.getoption("--write-baseline")
         if path:
             write_baseline(Path(path), self.ordered(self.violated))
+        document = result(self.told(complete), self.candidates.values(), self.ordered(verdicts))
+        for form in FORMS:
+            wanted = self.config.getoption(f"--conformance-{form}")
+            if wanted:
+                write(Path(wanted), text(document, form))
+        return list(tell(document))
 
     def close(self) -> None:
         self.worlds.close()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from conformance.plugin import Check
 from conformance.properties import prove
 from conformance.scenarios import sampler as cases
-from conformance.scenarios.refusals import REFUSALS
+from conformance.scenarios.refusals import FLAGS, REFUSALS
 
 
 @prove(
@@ -14,7 +14,7 @@ from conformance.scenarios.refusals import REFUSALS
         "sampler.returns": (cases.TOUR,),
         "sampler.quiet": (cases.TOUR,),
         "sampler.ends": (cases.TOUR,),
-        "sampler.length": (cases.TOUR,),
+        "sampler.length": (cases.TOUR, cases.RESIZED),
         "sampler.length-silent": (cases.LEN_BETWEEN,),
         "sampler.restart": (cases.RESTART,),
         "sampler.interleave": (cases.INTERLEAVED,),
@@ -29,6 +29,7 @@ from conformance.scenarios.refusals import REFUSALS
         "sampler.same-everywhere": (cases.ANYWHERE,),
         "sampler.reject": (REFUSALS,),
         "sampler.reject-names": (REFUSALS,),
+        "sampler.flags": (FLAGS,),
         "sampler.integer-like": (cases.LIKE_INTEGERS,),
         "sampler.empty": (cases.EMPTY,),
         "sampler.resize": (cases.RESIZED,),

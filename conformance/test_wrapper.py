@@ -10,6 +10,8 @@ from conformance.scenarios import wrapper as cases
 @prove(
     {
         "wrapper.order": (cases.PASSES,),
+        "wrapper.shuffle": (cases.SHUFFLED,),
+        "wrapper.uniform": (cases.MANY,),
         "wrapper.cover": (cases.PASSES,),
         "wrapper.equal-counts": (cases.PASSES,),
         "wrapper.small": (cases.TINY,),

@@ -41,7 +41,8 @@ class Verdict:
 
     anomaly, about: the kind of fault and what it is about. document: the failure as told to a
     person. declared: reasons of the declared deviations that were confirmed. scripts: the paths of
-    stand-alone reproductions, where they were asked for.
+    stand-alone reproductions, where they were asked for. evidence: what a violation showed, as data
+    (`report/evidence.py`).
     """
 
     candidate: str
@@ -56,6 +57,7 @@ class Verdict:
     document: str = ""
     declared: list[str] = field(default_factory=list)
     scripts: list[str] = field(default_factory=list)
+    evidence: dict[str, Any] | None = None
     exercise: Exercise = field(default_factory=Exercise)
     seconds: float = 0.0
 

@@ -1,7 +1,8 @@
 """How soon the suite finds something wrong with a candidate: its clauses in order, up to the first.
 
 This is what a user sees with `pytest -x`, in worlds that many candidates share: standing ranks keep
-what they have imported and nothing else, so one candidate does not hear of another.
+what they have imported and nothing else, so one candidate does not hear of another. Where even that
+is too much (a module may count its own passes), `fresh` gives the next search ranks of its own.
 """
 
 from __future__ import annotations
@@ -50,8 +51,21 @@ class Detector:
         profile: str = "core",
     ) -> None:
         self.worlds = Worlds("gloo", bound_s)
-        self.options = Options(EFFORTS[effort], world_sizes, profile, seed, replay=False)
+        self.world_sizes = world_sizes
         self.deviations = list(deviations)
+        self.choose(effort, seed, profile)
+
+    def choose(self, effort: str, seed: int, profile: str = "core") -> None:
+        """The effort, seed and profile of the searches that follow."""
+        self.options = Options(EFFORTS[effort], self.world_sizes, profile, seed, replay=False)
+
+    def fresh(self) -> None:
+        """Give the next search new ranks, from the fork servers that stand; forget all losses."""
+        for pool in self.worlds.pools.values():
+            if not pool.broken:
+                pool.close()
+        for memory in (self.worlds.pools, self.worlds.lost, self.worlds.losses):
+            memory.clear()
 
     def close(self) -> None:
         """End all processes."""
@@ -69,6 +83,8 @@ class Detector:
             candidate = self.worlds.describe(Source(text, profile=self.options.profile))
         except CandidateError as error:
             return Detection(IMPORT, "", str(error), time.monotonic() - began, 0)
+        if self.options.profile == "torch":
+            self.worlds.describe(Source("reference", profile="torch"))  # else it is asked midway
         examiner = Examiner(self.worlds, self.options, self.deviations)
         for prop in self._properties(only):
             if prop.role not in candidate.roles:

@@ -69,7 +69,8 @@ def faults() -> Iterator[Any]:
                 if clause in tried or number or anomaly.startswith("late-"):
                     continue
                 tried.add(clause)
-            yield pytest.param(fault.text, clause, anomaly, id=f"{fault.name}-{clause}")
+            given = fault.text, clause, anomaly, fault.profile
+            yield pytest.param(*given, id=f"{fault.name}-{clause}")
 
 
 class Bench:
@@ -77,19 +78,21 @@ class Bench:
 
     def __init__(self) -> None:
         self.worlds = Worlds("gloo", BOUND_S)
+        self.worlds.describe(Source("reference", profile="torch"))  # the oracle, before any case
         self.examiners = {
-            name: Examiner(self.worlds, Options(EFFORTS[name], WORLD_SIZES), [])
+            (name, profile): Examiner(self.worlds, Options(EFFORTS[name], WORLD_SIZES, profile), [])
             for name in ("quick", "ci")
+            for profile in ("core", "torch")
         }
         self.properties = everything()
 
     def verdicts(
-        self, text: str, clause: str, on: str = "", effort: str = "quick"
+        self, text: str, clause: str, on: str = "", effort: str = "quick", profile: str = "core"
     ) -> list[Verdict]:
         """The verdicts on one clause, for the roles that the candidate provides."""
-        candidate = self.worlds.describe(Source(text))
+        candidate = self.worlds.describe(Source(text, profile=profile))
         return [
-            self.examiners[effort].examine(candidate, prop)
+            self.examiners[effort, profile].examine(candidate, prop)
             for prop in self.properties
             if prop.clause.id == clause and prop.role in candidate.roles and on in ("", prop.role)
         ]
@@ -111,14 +114,21 @@ def test_every_fault_says_what_is_wrong() -> None:
     assert len({fault.sentence for fault in faults} - {""}) == len(faults)
 
 
-@pytest.mark.parametrize(("text", "clause", "anomaly"), list(faults()))
+def test_no_clause_is_without_a_fault() -> None:
+    """Each clause of the spec is named by some wrong class that it must catch."""
+    named = {clause for fault in wrong() for clause in fault.caught_by}
+
+    assert not set(clauses()) - named
+
+
+@pytest.mark.parametrize(("text", "clause", "anomaly", "profile"), list(faults()))
 def test_fault_is_caught(
-    bench: Bench, request: pytest.FixtureRequest, text: str, clause: str, anomaly: str
+    bench: Bench, request: pytest.FixtureRequest, text: str, clause: str, anomaly: str, profile: str
 ) -> None:
     """A wrong implementation violates the clause it names, by the anomaly it names."""
     effort = "ci" if request.node.callspec.id in THOROUGH else "quick"
 
-    verdicts = bench.verdicts(text, clause, effort=effort)
+    verdicts = bench.verdicts(text, clause, effort=effort, profile=profile)
 
     assert [verdict.outcome for verdict in verdicts] == [VIOLATED], [v.reason for v in verdicts]
     assert anomaly in ("", verdicts[0].anomaly)
@@ -140,7 +150,7 @@ def test_disagreement_shows_across_real_processes(bench: Bench, clause: str) -> 
     found = next(p for p in bench.properties if (p.clause.id, p.role) == wanted)
     drawn = tuple(replace(scenario, small=None) for scenario in found.scenarios)
 
-    verdict = bench.examiners["quick"].examine(candidate, replace(found, scenarios=drawn))
+    verdict = bench.examiners["quick", "core"].examine(candidate, replace(found, scenarios=drawn))
 
     assert (verdict.outcome, verdict.anomaly) == (VIOLATED, "ranks-disagree")
     assert "world='group'" in verdict.case

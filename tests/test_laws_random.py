@@ -12,7 +12,7 @@ from conformance.recipes import Data, Generator
 ONE, AGAIN = Iterate(), Rebuild((("generator", Generator(0)),))
 OTHER = Rebuild((("generator", Generator(1)),))
 RNG = np.random.default_rng(20)
-A, B, C = (RNG.permutation(16) for _ in range(3))
+A, B, C, D = (RNG.permutation(16) for _ in range(4))
 
 
 def case(n, *plan, **arguments):
@@ -60,7 +60,8 @@ def test_replacement_is_another_matter():
 @pytest.mark.parametrize(
     ("passes", "anomaly"),
     [
-        ((A, B, A, B, B, C), ""),
+        ((A, B, A, B, C, D), ""),
+        ((A, B, A, B, B, C), "seed-ignored"),
         ((A, A, A, A, B, C), "stale-pass"),
         ((A, B, A, C, B, C), "seed-not-fixed"),
         ((A, B, A, B, A, C), "seed-ignored"),
@@ -68,7 +69,7 @@ def test_replacement_is_another_matter():
     ],
 )
 def test_seeded_compares_pass_by_pass(passes, anomaly):
-    """Equal seeds give equal k-th passes; other seeds, and the next pass, give others."""
+    """Equal seeds give equal k-th passes; all others differ, of one seed and of two."""
     plan = [ONE, ONE, AGAIN, ONE, ONE, OTHER, ONE, ONE]
     results = [*passes[:2], None, *passes[2:4], None, *passes[4:]]
 

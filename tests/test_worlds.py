@@ -457,3 +457,21 @@ def test_parse_never_fails_otherwise(text: str) -> None:
     except ValueError:
         return
     assert isinstance(found, Case)
+
+
+def test_a_candidate_is_described_while_cases_are_under_way() -> None:
+    """Answers to cases that were sent before are kept, and none is taken for a description."""
+    made = Worlds("simulated", BOUND_S)
+    first, second = Source("reference"), Source("torch.utils.data")
+    made.describe(first)
+    cases = [Case("SequentialSampler", {"data_source": Data(n)}, [Iterate()]) for n in range(60)]
+    try:
+        traces = made.run_many(first, cases)
+        seen = [next(traces)]
+        described = made.describe(second)
+        seen += traces
+    finally:
+        made.close()
+
+    assert "DistributedSampler" in described.roles
+    assert [len(trace.ranks[0].events[1].value) for _, trace in seen] == list(range(60))

@@ -26,7 +26,8 @@ WRONG = (
     "shares", "passes", "wrappers", "liar", "shuffles", "weights", "batches", "loaders",
     "loaders_data", "loaders_collation", "loaders_errors", "loaders_passes", "workers",
     "worker_state", "worker_failures", "worker_starts", "worker_deaths", "streams", "transfers",
-    "lifecycles",
+    "lifecycles", "balanced", "balanced_orders", "sequences", "returns", "epochs",
+    "sizes", "relations", "wrapper_shuffles",
 )  # fmt: skip
 
 RIGHT = {
@@ -55,7 +56,7 @@ class Fault:
     """A wrong class: what is wrong in one sentence, the clauses that must say so, and how.
 
     anomaly: what the first clause calls it, "" if that is left open. cites: rows of the corpus of
-    reported bugs, such as B048.
+    reported bugs, such as B048. profile: the one in which it is wrong.
     """
 
     module: str
@@ -64,6 +65,7 @@ class Fault:
     caught_by: tuple[str, ...]
     anomaly: str
     cites: tuple[str, ...]
+    profile: str = "core"
 
     @property
     def text(self) -> str:
@@ -93,4 +95,5 @@ def wrong() -> Iterator[Fault]:
                 module, kind.__name__, " ".join(said.split("\n\n")[0].split()),
                 tuple(kind.CAUGHT_BY), getattr(kind, "ANOMALY", ""),  # type: ignore[attr-defined]
                 tuple(dict.fromkeys(CITED.findall(said))),
+                getattr(importlib.import_module(module), "PROFILE", "core"),
             )  # fmt: skip

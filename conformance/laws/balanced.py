@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from conformance import operations as op
 from conformance.laws import Violation, law, require
+from conformance.laws.draws import ENOUGH
 from conformance.laws.sampler import reject as reject_invalid
 from conformance.laws.statistics import first_unlikely, table
 from conformance.laws.views import Pass, rounds, rows, shown, whole_passes
@@ -138,12 +140,24 @@ def shuffled(trace: Trace) -> Violation | None:
     found = np.stack([(wanted.classes[passes] == c).sum(axis=0) for c in range(len(wanted.least))])
     cell = first_unlikely(found, len(passes), (wanted.least / wanted.total)[:, None])
     if cell is None:
-        return None
+        return _clustered(wanted.classes[passes], wanted)
     saw = (
         f"class {cell[0]} stands {found[cell]} times of {len(passes)} at place {cell[1]}; "
         f"expected {len(passes) * wanted.least[cell[0]] / wanted.total:.0f}"
     )
     return Violation("classes-not-mixed", saw)
+
+
+def _clustered(found: NDArray[np.int64], wanted: Stated) -> Violation | None:
+    """How often two neighbours are of one class, place by place; as in a shuffle."""
+    require(wanted.total > 1)
+    chance = (wanted.least * (wanted.least - 1)).sum() / (wanted.total * (wanted.total - 1))
+    alike = (found[:, 1:] == found[:, :-1]).sum(axis=0)
+    cell = first_unlikely(alike, len(found), chance)
+    if cell is None:
+        return None
+    saw = f"places {cell[0]} and {cell[0] + 1} are of one class {alike[cell]} times of {len(found)}"
+    return Violation("classes-not-mixed", f"{saw}; expected {len(found) * chance:.0f}")
 
 
 @law("balanced.labels")
@@ -172,19 +186,30 @@ def seeded(trace: Trace) -> Violation | None:
     for rank in trace:
         first: dict[Any, Pass] = {}
         for found in whole_passes(rank, trace):
-            key = (found.epoch, found.reseed)
+            reseed = found.reseed if found.reseed and found.reseed[1] == "torch" else None
+            if found.epoch is None and reseed is None:
+                continue
+            key = found.epoch, reseed, repr(found.overrides)
             known = first.setdefault(key, found)
             judged |= known is not found
             if not known.same(found):
-                what = (
-                    f"epoch {key[0]}" if key[0] is not None else f"torch.manual_seed({key[1][0]})"
-                )
+                what = f"epoch {found.epoch}" if reseed is None else f"manual_seed({reseed[0]})"
                 saw = f"{what}: {shown(known.values)} and {shown(found.values)}"
                 return Violation("not-reproducible", saw, events=rows(known, found))
-        orders = [found.values.tolist() for found in first.values() if len(set(found.values)) >= 16]
-        if len(orders) > 1 and all(order == orders[0] for order in orders):
-            return Violation("stale-epoch", f"every epoch has the order {shown(orders[0])}")
+        stale = _stale([found for found in first.values() if len(set(found.values)) >= ENOUGH])
+        if stale is not None:
+            return stale
     require(judged)
+    return None
+
+
+def _stale(made: list[Pass]) -> Violation | None:
+    """Two passes of one rank that differ in seed or epoch and are the same."""
+    for one, other in itertools.combinations(made, 2):
+        if one.same(other):
+            anomaly = "seed-ignored" if one.overrides != other.overrides else "stale-epoch"
+            saw = f"two epochs, or two seeds, have the order {shown(one.values)}"
+            return Violation(anomaly, saw, events=rows(one, other))
     return None
 
 

@@ -76,7 +76,7 @@ def doubled(values: NDArray[np.int64]) -> NDArray[np.bool_]:
 
 
 def seeded(trace: Trace, telling: Callable[[Pass], bool]) -> Violation | None:
-    """The k-th passes under equal generators are equal; other seeds and the next pass differ.
+    """The k-th passes under equal generators are equal; all others differ.
 
     telling: whether two equal passes of this kind are no accident.
     """
@@ -85,8 +85,7 @@ def seeded(trace: Trace, telling: Callable[[Pass], bool]) -> Violation | None:
     for seed, found in _by_seed(trace):
         for before_seed, before in known:
             again = seed == before_seed and found.ordinal == before.ordinal
-            other = found.ordinal == before.ordinal or _follows(found, before)
-            if not (again or (other and telling(found))):
+            if not (again or telling(found)):
                 continue
             judged = True
             if before.same(found) != again:
@@ -103,16 +102,11 @@ def _by_seed(trace: Trace) -> Iterator[tuple[int, Pass]]:
             yield generator.seed + found.rank * generator.by_rank, found
 
 
-def _follows(found: Pass, before: Pass) -> bool:
-    """Whether one pass is the next after the other, of the same sampler."""
-    made = (found.rank, found.build, found.ordinal)
-    return made == (before.rank, before.build, before.ordinal + 1)
-
-
 def _seed_violation(one: int, before: Pass, other: int, found: Pass) -> Violation:
     shows: dict[str, Any] = {"events": rows(before, found)}
     if one != other:
-        saw = f"seeds {one} and {other} give the same pass {found.ordinal + 1}: {got(found)}"
+        which = " and ".join(f"pass {made.ordinal + 1}" for made in (before, found))
+        saw = f"seeds {one} and {other}: {which} are the same: {got(found)}"
         return Violation("seed-ignored", saw, **shows)
     if found.ordinal != before.ordinal:
         told = f"passes {before.ordinal + 1} and {found.ordinal + 1}"

@@ -20,6 +20,7 @@ from conformance.laws.draws import (
     seeded,
     strayed,
 )
+from conformance.laws.relations import unrelated
 from conformance.laws.statistics import independent_draws, table, uniform_blocks
 from conformance.laws.views import Pass, option, rows, size
 from conformance.trace import Trace
@@ -71,7 +72,8 @@ def _blocks(found: Pass) -> Iterator[tuple[int, NDArray[np.int64]]]:
 @law("random.uniform")
 def uniform(trace: Trace) -> Violation | None:
     _shuffles(trace)
-    return uniform_blocks(table(trace), size(trace))
+    made, n = table(trace), size(trace)
+    return uniform_blocks(made, n) or unrelated(made, n)
 
 
 @law("random.replacement")

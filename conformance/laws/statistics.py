@@ -17,13 +17,16 @@ from scipy.stats import binom, hypergeom
 
 from conformance import operations as op
 from conformance.laws import Violation, require
-from conformance.laws.views import shown, size
+from conformance.laws.views import shown
 from conformance.trace import Items, RankTrace, Trace
 
 ALPHA = 1e-12
 
 SHORT = 64
 """Up to this length each index is counted by itself, beyond it in parts of [0, n)."""
+
+OFTEN = 100
+"""Of so many draws for each index, each is counted by itself at any length."""
 
 
 def tail(counts: ArrayLike, trials: ArrayLike, chance: ArrayLike) -> NDArray[np.float64]:
@@ -61,15 +64,10 @@ def _rank_table(rank: RankTrace) -> NDArray[np.int64]:
     return np.asarray(values).reshape(count, -1)
 
 
-def uniform_permutations(trace: Trace) -> Violation | None:
-    """Each row is a permutation: every index equally likely at every place, as is every order."""
-    rows = table(trace)
-    require(rows.shape[1] == size(trace))
-    return uniform_blocks(rows, size(trace))
-
-
 def uniform_blocks(rows: NDArray[np.int64], n: int) -> Violation | None:
-    """The same for passes of any length: each block of `n` places is judged, the cut one too.
+    """Shuffles, one row each: every index equally likely at every place, as is every order.
+
+    A row may have any length: each block of `n` places is judged, the cut one too.
 
     Blocks of one pass may depend on each other, so only passes count as trials.
     """
@@ -173,7 +171,7 @@ def independent_draws(rows: NDArray[np.int64], n: int) -> Violation | None:
 
 def _faces(rows: NDArray[np.int64], n: int) -> Violation | None:
     """Each face (or each part of them) as often as its share, and at each place of many passes."""
-    parts = min(n, SHORT)
+    parts = n if rows.size >= OFTEN * n else min(n, SHORT)
     widths, what = in_parts(rows, n, parts)
     counts = np.bincount(what.reshape(-1), minlength=parts)
     cell = first_unlikely(counts, rows.size, widths / n)
@@ -216,7 +214,7 @@ def by_weight(draws: NDArray[np.int64], weights: NDArray[np.float64]) -> Violati
     """Each index (or each part of them) is drawn in proportion to its weight."""
     n = len(weights)
     require(len(draws) and draws.min() >= 0 and draws.max() < n)
-    parts = min(n, SHORT)
+    parts = n if len(draws) >= OFTEN * n else min(n, SHORT)
     _, what = in_parts(draws, n, parts)
     _, place = in_parts(np.arange(n), n, parts)
     scaled = weights / weights.max()

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from conformance.laws import Violation, law, require
 from conformance.laws.distributed import same_as_oracle
 from conformance.laws.draws import ENOUGH, crashed, doubled, ended, got, marked, seeded, strayed
+from conformance.laws.relations import not_repeated
 from conformance.laws.sampler import reject as refuses
 from conformance.laws.statistics import by_weight, table
 from conformance.laws.views import rows, shown, size
@@ -71,7 +72,7 @@ def frequencies(trace: Trace) -> Violation | None:
         found = by_weight(draws, _weights(trace))
         if found is not None:
             return found
-    return None
+    return not_repeated(made, _weights(trace))
 
 
 @law("weighted.first-draw")

@@ -15,9 +15,20 @@ from numpy.typing import NDArray
 from conformance import operations as op
 from conformance.laws import Violation, law, require
 from conformance.laws.comparison import is_digest
-from conformance.laws.distributed import equal_counts
+from conformance.laws.distributed import equal_counts, orders_differ
+from conformance.laws.relations import unrelated
 from conformance.laws.sampler import interleave
-from conformance.laws.views import Pass, global_order, option, rounds, rows, shown, whole_passes
+from conformance.laws.statistics import table, uniform_blocks
+from conformance.laws.views import (
+    Pass,
+    global_order,
+    option,
+    rounds,
+    rows,
+    shown,
+    size,
+    whole_passes,
+)  # fmt: skip
 from conformance.recipes import Probe, Role, Values
 from conformance.trace import Event, Items, Trace
 
@@ -69,6 +80,28 @@ def _orders(trace: Trace, made: list[Pass]) -> list[NDArray[np.int64]]:
     return [
         global_order(made, how) for how in ([divides] if divides else ["interleaved", "contiguous"])
     ]
+
+
+@law("wrapper.shuffle")
+def shuffle(trace: Trace) -> Violation | None:
+    judged = [made for made in rounds(trace) if option(trace, made[0], "shuffle", False)]
+    require(judged)
+    wanted = inner_pass(trace.case.argument("sampler"))
+    for made in judged:
+        if any(np.array_equal(got[: len(wanted)], wanted) for got in _orders(trace, made)):
+            saw = f"shuffle=True, and the ranks together yield the inner pass: {shown(wanted)}"
+            return Violation("not-shuffled", saw, events=rows(*made))
+    return orders_differ(trace, "stale-epoch", ("seed",), "epoch") or orders_differ(
+        trace, "seed-ignored", ("epoch",), "seed"
+    )
+
+
+@law("wrapper.uniform")
+def uniform(trace: Trace) -> Violation | None:
+    """The inner pass is a permutation of [0, n)."""
+    made, n = table(trace), size(trace)
+    require(made.shape[1] == n)
+    return uniform_blocks(made, n) or unrelated(made, n)
 
 
 @law("wrapper.cover")
@@ -191,6 +224,11 @@ def fresh_draw(trace: Trace) -> Violation | None:
     if np.array_equal(first, second):
         saw = f"the inner sampler turns by one each pass; the wrapper gave {shown(first)} twice"
         return Violation("stale-draw", saw, events=rows(*made[0], *made[1]))
+    for rank in trace:
+        drawn, asked = _seen(rank.events, "passes"), len(whole_passes(rank, trace))
+        if drawn is not None and drawn > asked:
+            saw = f"rank {rank.rank}: the inner sampler was drawn {drawn} times in {asked} passes"
+            return Violation("drawn-twice", saw)
     return None
 
 

@@ -36,13 +36,17 @@ EFFORTS = {
 
 @dataclass(frozen=True)
 class Setting:
-    """What a scenario may know: the candidate's description, the role, and the run's options."""
+    """What a scenario may know: the candidate's description, the role, and the run's options.
+
+    simulated: there are no real groups, in which ranks could find each other.
+    """
 
     candidate: Description
     role: str
     world_sizes: tuple[int, ...]
     effort: Effort
     seed: int
+    simulated: bool = False
 
     def accepts(self, parameter: str, role: str = "") -> bool:
         return self.candidate.accepts(role or self.role, parameter)

@@ -100,6 +100,14 @@ def _refusals(setting: Setting) -> Iterator[Case]:
         yield Case(setting.role, arguments, [], passed=False)
 
 
+def _long(role: str, labels: Values) -> Iterator[dict[str, Any]]:
+    """Arguments for passes that are not equal by chance, and for a short one."""
+    if role == "BalanceClassSampler":
+        return ({"labels": labels, "mode": mode} for mode in ("downsampling", "upsampling", 30, 4))
+    made = itertools.product(((1.0, 1.0), (1.0, 2.0), (0.0, 1.0)), (20, 60, 6))
+    return ({"labels": labels, "weight": Values(w), "length": length} for w, length in made)
+
+
 def _again(setting: Setting) -> Iterator[Case]:
     """Equal circumstances twice, under other states of numpy and random each time."""
     labels = Values((0, 1) * 12)
@@ -112,8 +120,10 @@ def _again(setting: Setting) -> Iterator[Case]:
         if not takes_seed:
             steps.append(Reseed(3 + epoch, "torch"))
         steps.append(Iterate())
-    for arguments in itertools.islice(_stated(setting.role, labels), 3, None):
-        yield Case(setting.role, arguments, [*steps, Rebuild(), *steps], ambient=setting.seed)
+    for arguments in _long(setting.role, labels):
+        other = [Rebuild((("seed", 1),)), *steps] if takes_seed else []
+        plan = [*steps, Rebuild(), *steps, *other]
+        yield Case(setting.role, arguments, plan, ambient=setting.seed)
 
 
 def _sharded(labels: Values, role: str) -> Iterator[dict[str, Any]]:

@@ -54,7 +54,9 @@ def _passes_small(setting: Setting) -> Iterator[Case]:
     for n, size, drop in _grid(setting):
         for inner in _inners(n):
             yield _case(setting, inner, size, drop, plan)
-    for n, size, drop in itertools.product((100, 65_537), (100, 4096, 70_000), (False, True)):
+    for n, size, drop in itertools.product(
+        (100, 20_000, 65_537), (100, 4096, 70_000), (False, True)
+    ):
         yield _case(setting, Probe("Descending", n), size, drop, plan)
     yield _case(setting, Probe("Descending", 9001), 1, False, plan)
 
@@ -77,8 +79,8 @@ def _disturbed_small(setting: Setting) -> Iterator[Case]:
     singly = [Open("a"), *[Take("a")] * 5, Drain("a")]
     overwritten = [Open("b"), Take("b", 2), Scribble(), Drain("b"), Scribble()]
     plan: list[Operation] = [*singly, Iterate(), *overwritten, Iterate(), Iterate()]
-    for n, size, drop in _grid(setting):
-        if n <= 7 and size <= 4:
+    for n, size, drop in (*_grid(setting), (23, 5, True), (131, 7, False), (2003, 70, True)):
+        if (n <= 7 and size <= 4) or n > 20:
             yield _case(setting, Probe("Descending", n), size, drop, plan)
 
 
@@ -91,15 +93,16 @@ def _lazy_small(setting: Setting) -> Iterator[Case]:
 
 
 def _lying_small(setting: Setting) -> Iterator[Case]:
-    for count, claimed in itertools.product((0, 1, 4, 5, 6, 9), (0, 1, 3, 5, 6, 9, 100)):
-        for size, drop in itertools.product((1, 2, 3), (False, True)):
+    few = itertools.product((0, 1, 4, 5, 6, 9), (0, 1, 3, 5, 6, 9, 100))
+    for count, claimed in (*few, (17, 12), (120, 90), (1500, 1600)):
+        for size, drop in itertools.product((1, 2, 3, 7), (False, True)):
             if count != claimed:
                 inner = Probe("Lying", count, claimed)
                 yield _case(setting, inner, size, drop, [Iterate(), Iterate()])
 
 
 def _polled_small(setting: Setting) -> Iterator[Case]:
-    for n, size, drop in _grid(setting):
+    for n, size, drop in (*_grid(setting), (131, 7, False), (2003, 70, True)):
         plan: list[Operation] = [Passes(1), Inspect(), Passes(2), Inspect()]
         yield _case(setting, Probe("Counting", n), size, drop, plan)
 
@@ -108,8 +111,8 @@ def _epochs_small(setting: Setting) -> Iterator[Case]:
     plan: list[Operation] = []
     for epoch in (3, 0, 7):
         plan += [SetEpoch(epoch), Iterate(), Inspect()]
-    for size, drop in itertools.product((1, 2), (False, True)):
-        yield _case(setting, Probe("Epoched", 5), size, drop, plan)
+    for n, size, drop in itertools.product((0, 5, 22, 130, 1300), (1, 2, 7), (False, True)):
+        yield _case(setting, Probe("Epoched", n), size, drop, plan)
 
 
 def _plain_small(setting: Setting) -> Iterator[Case]:

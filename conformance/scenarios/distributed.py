@@ -33,7 +33,7 @@ def _epochs_small(setting: Setting) -> Iterator[Case]:
         for shuffle, drop_last in itertools.product((False, True), repeat=2):
             arguments = {"dataset": Data(n), "shuffle": shuffle, "drop_last": drop_last}
             yield Case(ROLE, arguments, _tour((0, 1, 2)), width, ambient=setting.seed)
-    for n, width in ((100, 64), (1000, 999), (5, 1024), (70_001, 3), (1 << 17, 2)):
+    for n, width in ((100, 64), (1000, 999), (5, 1024), (20_001, 5), (70_001, 3), (1 << 17, 2)):
         for flags in ({"shuffle": True}, {"shuffle": False}, {"drop_last": True}):
             yield Case(ROLE, {"dataset": Data(n), **flags}, _tour((3,)), width)
     yield Case(ROLE, {"dataset": Data(LARGEST)}, [Iterate()], 3)
@@ -41,15 +41,13 @@ def _epochs_small(setting: Setting) -> Iterator[Case]:
 
 @st.composite
 def _arguments(draw: st.DrawFn, width: int, least: int = 0, most: int = LARGEST) -> dict[str, Any]:
-    """Constructor arguments; a default is left out half of the time."""
+    """Constructor arguments; a default is left out now and then."""
     arguments: dict[str, Any] = {"dataset": Data(draw(lengths(least, most, around=width)))}
-    for name, values in (
-        ("shuffle", st.booleans()),
-        ("seed", seeds()),
-        ("drop_last", st.booleans()),
-    ):
-        if draw(st.booleans()):
-            arguments[name] = draw(values)
+    flag = st.sampled_from((None, False, True))
+    for name, values in (("shuffle", flag), ("seed", st.none() | seeds()), ("drop_last", flag)):
+        value = draw(values)
+        if value is not None:
+            arguments[name] = value
     return arguments
 
 
@@ -79,7 +77,8 @@ def _shards_plan(width: int, epoch: int) -> list[Operation]:
 
 
 def _shards_small(setting: Setting) -> Iterator[Case]:
-    for n, width in itertools.product((1, 2, 5, 8, 17), (2, 3, 4)):
+    few = itertools.product((1, 2, 5, 8, 17), (2, 3, 4, 5))
+    for n, width in (*few, (2003, 3), (20_003, 5), (70_001, 2)):
         for arguments in ({}, {"drop_last": True}, {"seed": 3}):
             given = {"dataset": Data(n), **arguments}
             yield Case(ROLE, given, _shards_plan(width, 1), width, ambient=setting.seed)
@@ -108,19 +107,23 @@ def _shuffled_drawn(draw: st.DrawFn, setting: Setting) -> Case:
 
 
 def _shuffled_small(setting: Setting) -> Iterator[Case]:
-    for n, width in itertools.product((16, 17, 40), (1, 2, 3)):
+    for n, width in itertools.product((16, 17, 40, 333), (1, 2, 3, 5)):
         plan = [step for e in (0, 1, 2, 0, 3, 10, 256) for step in (SetEpoch(e), Iterate())]
         others = (1, 5, 256, 1 << 16, 1 << 31)
         again = [step for seed in others for step in (Rebuild((("seed", seed),)), *plan[:6])]
         yield Case(ROLE, {"dataset": Data(n)}, [*plan, *again], width, ambient=setting.seed)
+    for n, width in ((2003, 4), (20_003, 5), (70_001, 3)):
+        few = [*plan[:4], Rebuild((("seed", 7),)), *plan[:4]]
+        yield Case(ROLE, {"dataset": Data(n)}, few, width, ambient=setting.seed)
 
 
 def _mixed_small(setting: Setting) -> Iterator[Case]:
     """(seed, epoch) and (seed + k, epoch - k): additive mixing makes them one."""
-    for n, seed, epoch, k in ((16, 0, 1, 1), (40, 3, 5, 2), (100, 0, 7, 7)):
+    few = ((16, 0, 1, 1), (42, 3, 5, 2), (100, 0, 7, 7), (20_000, 9, 3, 3))
+    for (n, seed, epoch, k), width in itertools.product(few, (1, 4, 5)):
         later = (Rebuild((("seed", seed + k),)), SetEpoch(epoch - k), Iterate())
         plan = [SetEpoch(epoch), Iterate(), *later]
-        yield Case(ROLE, {"dataset": Data(n), "seed": seed}, plan, 1, ambient=setting.seed)
+        yield Case(ROLE, {"dataset": Data(n), "seed": seed}, plan, width, ambient=setting.seed)
 
 
 @st.composite
@@ -128,12 +131,12 @@ def _mixed_drawn(draw: st.DrawFn, setting: Setting) -> Case:
     width = draw(st.sampled_from(setting.world_sizes))
     seed, epoch, k = draw(st.integers(0, 99)), draw(st.integers(1, 50)), draw(st.integers(1, 50))
     later = Rebuild((("seed", seed + k),)), SetEpoch(max(0, epoch - k)), Iterate()
-    arguments = {"dataset": Data(draw(lengths(16, 5000, around=width))), "seed": seed}
+    arguments = {"dataset": Data(draw(lengths(16, 200_000, around=width))), "seed": seed}
     return _in_group(draw, arguments, [SetEpoch(max(epoch, k)), Iterate(), *later], width)
 
 
 def _widths_small(setting: Setting) -> Iterator[Case]:
-    for n in (2, 4, 6, 8, 12, 24, 60):
+    for n in (2, 4, 6, 8, 12, 24, 60, 840, 5040, 20_160, 70_560):
         for shuffle in (True, False):
             plan: list[Operation] = []
             for width in (w for w in range(1, 9) if n % w == 0):
@@ -153,7 +156,7 @@ def _batched(arguments: dict[str, Any], size: int, drop: bool) -> dict[str, Any]
 
 
 def _batches_small(setting: Setting) -> Iterator[Case]:
-    for n, width in itertools.product(range(8), (1, 2, 3)):
+    for n, width in itertools.product((*range(8), 23), (1, 2, 3, 4, 5)):
         for size, drop, inner in itertools.product((1, 2, 3), (False, True), (False, True)):
             arguments = _batched({"dataset": Data(n), "drop_last": inner}, size, drop)
             yield Case("BatchSampler", arguments, [Len(), Iterate()], width)
@@ -170,10 +173,12 @@ def _batches_drawn(draw: st.DrawFn, setting: Setting) -> Case:
 def _many(setting: Setting) -> Iterator[Case]:
     """Enough epochs to see a biased shuffle, short and long; one rank sees the whole order."""
     trials = int(6000 * setting.effort.trials)
-    for n, count in ((2, trials // 2), (5, trials), (16, trials), (3001, 1), (70_001, 1)):
+    for n, count in ((2, trials // 2), (5, trials), (16, trials), (3001, 8), (70_001, 2)):
         yield Case(ROLE, {"dataset": Data(n), "seed": setting.seed}, [Epochs(count)])
     for n, width in ((6, 2), (6, 3), (16, 2)):
         yield Case(ROLE, {"dataset": Data(n), "seed": setting.seed}, [Epochs(trials // 2)], width)
+    cut = {"dataset": Data(5), "seed": setting.seed, "drop_last": True}
+    yield Case(ROLE, cut, [Epochs(trials // 2)], 2)
     plan = [SetEpoch(3), Epochs(1, start=3)]
     yield Case(ROLE, {"dataset": Data(200_003), "seed": setting.seed + 1}, plan)
 

@@ -14,16 +14,22 @@ PRIMES = (2, 3, 5, 7, 11, 13, 17, 31, 61, 97, 127, 251, 509, 1021, 8191, 65537, 
 
 @functools.cache
 def lengths(least: int = 0, most: int = LARGEST, around: int = 1) -> st.SearchStrategy[int]:
-    """Dataset lengths: tiny, near multiples of `around`, primes, and by order of magnitude."""
+    """Dataset lengths: tiny, near multiples of `around`, primes, and by order of magnitude.
+
+    The last two orders are drawn more seldom: they cost more than all others together.
+    """
     near = st.builds(
         lambda k, d: max(least, k * around + d), st.integers(0, 40), st.integers(-1, 1)
     )
     powers = st.builds(lambda p, d: max(least, 2**p + d), st.integers(0, 13), st.integers(-1, 1))
     huge = [n for n in (65_537, 131_071, 1 << 17, LARGEST - 1, LARGEST) if least <= n <= most]
     primes = [n for n in PRIMES if least <= n <= most]
-    usual = [st.integers(least, max(least, min(40, most))), near, powers, st.sampled_from(primes)]
-    mixed = st.one_of(*usual * 10, st.sampled_from(huge)) if huge else st.one_of(*usual)
-    return mixed.filter(lambda n: n <= most)
+    tiny, small = (st.integers(least, max(least, min(top, most))) for top in (9, 40))
+    usual = [tiny, small, near, powers, st.sampled_from(primes)]
+    usual += [st.integers(low, 10 * low - 1) for low in (100, 1000) if low <= most]
+    seldom = [st.integers(10_000, 1 << 16)] if most > 10_000 else []
+    seldom += [st.sampled_from(huge)] if huge else []
+    return st.one_of(*usual * 6, *seldom).filter(lambda n: n <= most)
 
 
 @functools.cache

@@ -65,6 +65,8 @@ def _modes(setting: Setting) -> Iterator[Case]:
     for n, size, drop in itertools.product((0, 1, 3, 4), (1, 2, 3), (False, True)):
         if takes(setting, num_workers=2):
             yield loader(Mapped(n), PASS, batch_size=size, drop_last=drop, num_workers=2)
+    for options in _options(setting, ({"num_workers": 2, "prefetch_factor": 1},)):
+        yield loader(Mapped(7), PASS, batch_size=2, **options)
 
 
 def _again(setting: Setting) -> Iterator[Case]:
@@ -109,9 +111,9 @@ def _collations(setting: Setting) -> Iterator[Case]:
     for gives in kinds:
         yield loader(Mapped(3, gives=gives), [Iterate(), Describe()], batch_size=2)
     for gives in ("ordered", "named", "nested"):
-        if takes(setting, num_workers=1):
+        if takes(setting, num_workers=2):
             data = Mapped(3, gives=gives)
-            yield loader(data, [Iterate(), Describe()], batch_size=2, num_workers=1)
+            yield loader(data, [Iterate(), Describe()], batch_size=2, num_workers=2)
 
 
 def _unsized(setting: Setting) -> Iterator[Case]:

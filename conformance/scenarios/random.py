@@ -62,12 +62,13 @@ def _counts(n: int) -> list[int | None]:
 
 
 def _made(setting: Setting, replacement: bool) -> Iterator[tuple[dict[str, Any], list[Operation]]]:
-    for n in (*range(1, setting.effort.n_max + 1), 31, 33, 100):
+    for n in (*range(1, setting.effort.n_max + 1), 31, 33, 100, 2000):
         for count, seed in itertools.product(_counts(n), (None, setting.seed)):
             given = {"data_source": Data(n), "num_samples": count, "generator": _generator(seed)}
             yield {**given, "replacement": replacement or None}, [Iterate()] * 4
-    for count, seed in ((None, 1), (None, None), (2 * LONG + 7, 2), (40_000, None)):
-        given = {"data_source": Data(LONG), "num_samples": count, "generator": _generator(seed)}
+    long = ((LONG, None, 1), (LONG, None, None), (LONG, 2 * LONG + 7, 2), (LONG, 40_000, None))
+    for n, count, seed in ((20_000, None, 1 << 31), *long):
+        given = {"data_source": Data(n), "num_samples": count, "generator": _generator(seed)}
         plan: list[Operation] = [Iterate()] * (3 if count is None else 1)
         yield {**given, "replacement": replacement or None}, plan
 
@@ -101,10 +102,13 @@ def _drawn(draw: st.DrawFn, setting: Setting, replacement: bool) -> Case:
 
 def _seeded_small(setting: Setting) -> Iterator[Case]:
     made: list[tuple[dict[str, Any], int]]
-    made = [({"data_source": Data(n)}, 4) for n in (1, 2, 5, 15, 16, 17, 40, 100)]
-    made += [({"data_source": Data(n), "num_samples": 2 * n + 3}, 3) for n in (3, 16, 40)]
+    made = [({"data_source": Data(n)}, 4) for n in (1, 2, 5, 15, 16, 17, 40, 100, 2000)]
+    made += [
+        ({"data_source": Data(n), "num_samples": k}, 3)
+        for n, k in ((3, 9), (16, 5), (16, 16), (40, 83))
+    ]
     made += [({"data_source": Data(n), "replacement": True}, 3) for n in (5, 40)]
-    made += [({"data_source": Data(LONG)}, 2)]
+    made += [({"data_source": Data(n)}, 2) for n in (20_000, LONG)]
     pairs = ((setting.seed, setting.seed + 1),)
     return cases(
         setting,
@@ -134,7 +138,8 @@ def manual(first: int, other: int) -> list[Operation]:
 
 
 def _manual_small(setting: Setting) -> Iterator[Case]:
-    made: list[dict[str, Any]] = [{"data_source": Data(n)} for n in (1, 2, 5, 16, 17, 100, LONG)]
+    sizes = (1, 2, 5, 16, 17, 100, 2000, 20_000, LONG)
+    made: list[dict[str, Any]] = [{"data_source": Data(n)} for n in sizes]
     made += [{"data_source": Data(n), "num_samples": 2 * n + 3} for n in (3, 16)]
     made += [{"data_source": Data(n), "replacement": True, "num_samples": 70} for n in (5, 40)]
     return cases(setting, ((given, manual(setting.seed, setting.seed + 1)) for given in made))
@@ -143,7 +148,7 @@ def _manual_small(setting: Setting) -> Iterator[Case]:
 @st.composite
 def _manual_drawn(draw: st.DrawFn, setting: Setting) -> Case:
     first, other = draw(st.lists(seeds(), min_size=2, max_size=2, unique=True))
-    arguments: dict[str, Any] = {"data_source": Data(draw(lengths(1, 20_000)))}
+    arguments: dict[str, Any] = {"data_source": Data(draw(lengths(1, 30_000)))}
     if draw(st.booleans()):
         arguments |= {"replacement": True, "num_samples": draw(st.integers(1, 300))}
     return grouped(draw, setting, arguments, manual(first, other))
@@ -154,8 +159,8 @@ def _many(setting: Setting) -> Iterator[Case]:
 
     many = (
         (2, None, 2000, 1), (3, None, 4000, None), (4, None, 17_000, 2), (5, None, 4000, None),
-        (8, 3, 3000, 3), (5, 13, 2000, None), (16, None, 6000, 4), (40, None, 1500, None),
-        (100, None, 3, None), (3001, None, 1, 5), (LONG, None, 3, None), (LONG, 50_000, 1, 6),
+        (8, 3, 3000, 3), (5, 13, 4000, None), (16, None, 6000, 4), (40, None, 1500, None),
+        (100, None, 8, None), (3001, None, 8, 5), (LONG, None, 5, None), (LONG, 50_000, 1, 6),
         (500_009, None, 1, 7),
     )  # fmt: skip
 
@@ -172,7 +177,7 @@ def _many(setting: Setting) -> Iterator[Case]:
 def _many_throws(setting: Setting) -> Iterator[Case]:
     def made() -> Iterator[tuple[dict[str, Any], list[Operation]]]:
         few = ((1, 3, 10, 0), (2, 40, 500, 1), (7, 40, 1000, None), (16, None, 1000, 2))
-        long = ((100, 1000, 40, None), (LONG, LONG, 2, 3), (LONG, 10, 4000, None))
+        long = ((1000, 2000, 100, None), (LONG, LONG, 2, 3), (LONG, 10, 4000, None))
         for n, count, passes, seed in (*few, *long):
             generator = None if seed is None else Generator(setting.seed + seed)
             given = {"data_source": Data(n), "replacement": True, "num_samples": count}

@@ -59,4 +59,19 @@ def _refusals(setting: Setting) -> Iterator[Case]:
         yield Case(setting.role, arguments, [], passed=False)
 
 
+def _flags(setting: Setting) -> Iterator[Case]:
+    """Flags that are none; the last argument of each case."""
+    made: dict[str, tuple[str, dict[str, Any]]] = {
+        "RandomSampler": ("replacement", {"data_source": Data(5)}),
+        "WeightedRandomSampler": (
+            "replacement", {"weights": Values((1.0, 2.0)), "num_samples": 2},
+        ),
+        "BatchSampler": ("drop_last", {"sampler": Probe("Counting", 5), "batch_size": 2}),
+    }  # fmt: skip
+    name, others = made[setting.role]
+    for value in ("yes", None, 1, 0):
+        yield Case(setting.role, {**others, name: value}, [], passed=False)
+
+
 REFUSALS = Scenario("refusals", _refusals)
+FLAGS = Scenario("flags", _flags)

@@ -8,6 +8,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from conformance.case import Case
+from conformance.classes import size_of
 from conformance.operations import (
     Arguments,
     Copy,
@@ -36,7 +37,7 @@ Made = dict[str, Any]
 
 def _widths(setting: Setting) -> tuple[int, ...]:
     """World sizes of small cases: ranks matter to some roles only."""
-    return (1, 2, 3, 5) if setting.role in RANKED else (1,)
+    return (1, 2, 3, 4, 5) if setting.role in RANKED else (1,)
 
 
 def scenario(
@@ -166,10 +167,9 @@ def _arguments_kept(setting: Setting, made: Made) -> Plan | None:
 
 
 def _listed(setting: Setting, made: Made) -> Made | None:
-    """Around a wrapper or batch sampler, a plain list stands for the inner sampler."""
-    if setting.role in ("DistributedSamplerWrapper", "BatchSampler"):
-        return {**made, "sampler": Values((4, 2, 0, 3, 1))}
-    return made
+    """A plain list stands for the inner sampler or the dataset."""
+    given = next((name for name in ("sampler", "dataset", "data_source") if name in made), "")
+    return {**made, given: Values(range(size_of(made) - 1, -1, -1))} if given else made
 
 
 def _aliased(setting: Setting, made: Made) -> Plan | None:
@@ -236,7 +236,9 @@ def _raising(setting: Setting, made: Made) -> Made | None:
 
 
 def _to_the_error(setting: Setting, made: Made) -> Plan:
-    return [Look()] if setting.role == "DatasetFromSampler" else [Iterate()]
+    """To the error, and there again: nothing may be left of the first time."""
+    again: Plan = [Look()] if setting.role == "DatasetFromSampler" else [Iterate()]
+    return again * 2
 
 
 def _copied(how: str) -> Callable[[Setting, Made], Plan]:

@@ -16,7 +16,7 @@ ROLE = "SequentialSampler"
 
 
 def _passes_small(setting: Setting) -> Iterator[Case]:
-    for n in (*range(setting.effort.n_max + 1), 100, 65_537):
+    for n in (*range(setting.effort.n_max + 1), 100, 2000, 20_000, 65_537):
         yield Case(ROLE, {"data_source": Data(n)}, [Iterate()] * 4, ambient=setting.seed)
 
 

@@ -17,6 +17,9 @@ Arguments = dict[str, Any]
 MOST = 3000
 """The protocol is the same at any length; the chapters of single roles go to 2^20."""
 
+LONG = (200, 1500)
+"""The lengths of the longest small arguments."""
+
 SEEDED = (
     "DistributedSampler", "BalanceClassSampler", "WeightedBalanceClassSampler",
     "DistributedSamplerWrapper",
@@ -68,13 +71,14 @@ def without_generator(arguments: Arguments) -> Arguments:
 
 
 def _sequential() -> list[Arguments]:
-    return [{"data_source": Data(n)} for n in (0, 1, 2, 5, 13)]
+    return [{"data_source": Data(n)} for n in (0, 1, 2, 5, 13, *LONG)]
 
 
 def _random() -> list[Arguments]:
-    sources: list[Arguments] = [{"data_source": Data(n)} for n in (1, 2, 5, 13)]
+    sources: list[Arguments] = [{"data_source": Data(n)} for n in (1, 2, 5, 13, *LONG)]
     more = [
         {"data_source": Data(5), "num_samples": 3}, {"data_source": Data(3), "num_samples": 7},
+        {"data_source": Data(6), "num_samples": 6},
         {"data_source": Data(4), "replacement": True},
         {"data_source": Data(5), "replacement": True, "num_samples": 3},
         {"data_source": Data(3), "replacement": True, "num_samples": 70},
@@ -83,16 +87,15 @@ def _random() -> list[Arguments]:
 
 
 def _subset() -> list[Arguments]:
-    return [
-        {"indices": Values(items, kind)}
-        for items in ((4,), (3, 1, 2), (7, 7, 0), (9, 8, 0, 1, 2, 30))
-        for kind in ("list", "tuple")
-    ]
+    few = ((), (4,), (3, 1, 2), (7, 7, 0), (9, 8, 0, 1, 2, 30))
+    made = [Values(items, kind) for items in few for kind in ("list", "tuple")]
+    return [{"indices": indices} for indices in (*made, *(Values(range(n)) for n in LONG))]
 
 
 def _weighted() -> list[Arguments]:
     weights = (Values((1.0,)), Values((1.0, 3.0)), Values((0.5, 0.0, 2.0, 1.0), "float64"))
     made = [{"weights": w, "num_samples": k} for w in weights for k in (1, 5, 40)]
+    made += [{"weights": Values(range(n)), "num_samples": 70} for n in LONG]
     return [*made, {"weights": weights[2], "num_samples": 3, "replacement": False}]
 
 
@@ -101,6 +104,7 @@ def _batch() -> list[Arguments]:
         Probe("Counting", 0), Probe("Counting", 1), Probe("Counting", 7),
         Role("SequentialSampler", data_source=Data(6)),
         Role("RandomSampler", data_source=Data(5), generator=Generator(5)),
+        *(Probe("Descending", n) for n in LONG),
     )  # fmt: skip
     return [
         {"sampler": inner, "batch_size": size, "drop_last": drop}
@@ -111,16 +115,20 @@ def _batch() -> list[Arguments]:
 
 
 def _distributed() -> list[Arguments]:
-    made: list[Arguments] = [{"dataset": Data(n)} for n in (0, 1, 4, 5, 8)]
+    made: list[Arguments] = [{"dataset": Data(n)} for n in (0, 1, 4, 5, 8, *LONG)]
     made += [{"dataset": Data(n), "drop_last": True} for n in (1, 4, 5, 6, 7)]
     for n in (1, 7):
         made += [{"dataset": Data(n), "shuffle": False, "drop_last": d} for d in (False, True)]
+    made += [
+        {"dataset": Data(7), "seed": 0, "shuffle": True},
+        {"dataset": Data(17), "seed": 1 << 31},
+    ]
     return [*made, {"dataset": Data(9), "seed": 7}]
 
 
 LABELS = (
     Values((0,)), Values((0, 1)), Values((0, 0, 0, 1)), Values((1, 0, 2, 0, 1, 0, 0, 2), "tensor"),
-    Values((2, 2, 2, 0, 1, 1, 1, 1, 2), "ndarray"),
+    Values((2, 2, 2, 0, 1, 1, 1, 1, 2, 1, 1), "ndarray"), Values((0, 1, 1, 2) * 40),
 )  # fmt: skip
 
 
@@ -141,7 +149,7 @@ def _weighted_balance() -> list[Arguments]:
 def _wrapper() -> list[Arguments]:
     inners = (
         Probe("Descending", 1), Probe("Descending", 5), Probe("Descending", 8),
-        Probe("Doubling", 9),
+        Probe("Doubling", 9), Probe("Descending", 0), *(Probe("Descending", n) for n in LONG),
         Role("RandomSampler", data_source=Data(7), generator=Generator(5)),
         Role("SequentialSampler", data_source=Data(10)),
     )  # fmt: skip
@@ -151,7 +159,7 @@ def _wrapper() -> list[Arguments]:
 
 
 def _view() -> list[Arguments]:
-    return [{"sampler": Probe("Descending", n)} for n in (0, 1, 5)]
+    return [{"sampler": Probe("Descending", n)} for n in (0, 1, 5, *LONG)]
 
 
 SMALL: dict[str, Callable[[], list[Arguments]]] = {
@@ -178,13 +186,27 @@ def generators() -> st.SearchStrategy[Generator]:
 @functools.cache
 def labels() -> st.SearchStrategy[Values]:
     """Labels 0..K-1, each class with a member."""
-    drawn_labels = st.lists(st.integers(0, 4), min_size=1, max_size=60)
-    return st.builds(_dense, drawn_labels, st.sampled_from(["list", "tensor", "ndarray"]))
+    few = st.lists(st.integers(0, 4), min_size=1, max_size=60)
+    many = st.builds(_squares, st.integers(12, 300), st.integers(1, 7))
+    kinds = st.sampled_from(["list", "tensor", "ndarray"])
+    return st.builds(_dense, st.one_of(few, many), kinds)
+
+
+def _squares(n: int, modulus: int) -> list[int]:
+    """`n` labels of classes that differ in size, made of two numbers: lists are slow to draw."""
+    return [i * i % modulus for i in range(n)]
 
 
 def _dense(found: list[int], kind: str) -> Values:
     known = {label: number for number, label in enumerate(sorted(set(found)))}
     return Values(tuple(known[label] for label in found), kind)
+
+
+@functools.cache
+def indices() -> st.SearchStrategy[Any]:
+    """Indices: few in any order, doubled or not, or many."""
+    few = st.lists(st.integers(0, 10**6), max_size=50).map(tuple)
+    return st.one_of(few, lengths(0, MOST).map(range))
 
 
 @st.composite
@@ -199,24 +221,26 @@ def _drawn_weighted_balance(draw: st.DrawFn) -> Arguments:
 
 @st.composite
 def _drawn_weighted(draw: st.DrawFn) -> Arguments:
-    weights = draw(st.lists(st.integers(0, 9), min_size=1, max_size=40).filter(any))
+    few = st.lists(st.integers(0, 9), min_size=1, max_size=40).filter(any)
+    found = draw(st.one_of(few, lengths(2, MOST).map(range)))
+    weights = found if isinstance(found, range) else tuple(map(float, found))
     positive = sum(weight > 0 for weight in weights)
     replacement = draw(st.booleans())
     count = draw(st.integers(1, 500 if replacement else positive))
-    made = {"weights": Values(tuple(map(float, weights))), "num_samples": count}
+    made = {"weights": Values(weights), "num_samples": count}
     return made | {"replacement": replacement} | draw(_fixed({}, generator=generators()))
 
 
 @functools.cache
 def inners() -> st.SearchStrategy[Any]:
     """Inner samplers whose order every rank knows."""
-    sizes = lengths(1, MOST)
+    sizes = lengths(0, MOST)
     return st.one_of(
         st.builds(lambda n: Probe("Descending", n), sizes),
         st.builds(lambda n: Role("SequentialSampler", data_source=Data(n)), sizes),
         st.builds(
             lambda n, s: Role("RandomSampler", data_source=Data(n), generator=Generator(s)),
-            sizes, st.integers(0, 99),
+            lengths(1, MOST), st.integers(0, 99),
         ),
     )  # fmt: skip
 
@@ -228,7 +252,7 @@ DRAW: dict[str, Callable[[], st.SearchStrategy[Arguments]]] = {
         num_samples=st.integers(1, 300), generator=generators(),
     ),
     "SubsetRandomSampler": lambda: _fixed(
-        {"indices": st.builds(Values, st.lists(st.integers(0, 10**6), max_size=50).map(tuple))},
+        {"indices": st.builds(Values, indices())},
         generator=generators(),
     ),
     "WeightedRandomSampler": _drawn_weighted,

@@ -27,10 +27,11 @@ def _indices(n: int) -> list[tuple[int, ...] | range]:
 
 def _passes_small(setting: Setting) -> Iterator[Case]:
     def made() -> Iterator[tuple[dict[str, Any], list[Operation]]]:
-        for n in (*range(setting.effort.n_max + 1), 33, 100):
+        for n in (*range(setting.effort.n_max + 1), 33, 100, 2000):
             for items in _indices(n):
                 for seed in (None, Generator(setting.seed)):
                     yield {"indices": Values(items), "generator": seed}, [Iterate()] * 4
+        yield {"indices": Values(range(5, 20_005))}, [Iterate()] * 2
         yield {"indices": Values(range(5, 5 + LONG))}, [Iterate()] * 3
         yield {"indices": Values(range(0, 2 * LONG, 2), "range")}, [Iterate()]
 
@@ -60,17 +61,18 @@ def _seeded_small(setting: Setting) -> Iterator[Case]:
     first, other = setting.seed, setting.seed + 1
     made = (
         ({"indices": Values(items), "generator": Generator(first)}, reseeded(first, other, 4))
-        for n in (1, 2, 5, 15, 16, 17, 40, 100)
+        for n in (1, 2, 5, 15, 16, 17, 40, 100, 2000)
         for items in _indices(n)
     )
     yield from cases(setting, made)
-    long = {"indices": Values(range(LONG)), "generator": Generator(first)}
-    yield from cases(setting, iter([(long, reseeded(first, other, 2))]))
+    for n in (20_000, LONG):
+        long = {"indices": Values(range(n)), "generator": Generator(first)}
+        yield from cases(setting, iter([(long, reseeded(first, other, 2))]))
 
 
 @st.composite
 def _seeded_drawn(draw: st.DrawFn, setting: Setting) -> Case:
-    n, start = draw(lengths(1, 20_000)), draw(st.integers(0, 1000))
+    n, start = draw(lengths(1, 30_000)), draw(st.integers(0, 1000))
     first, other = draw(st.lists(seeds(), min_size=2, max_size=2, unique=True))
     arguments = {"indices": Values(range(start, start + n)), "generator": Generator(first)}
     return grouped(draw, setting, arguments, reseeded(first, other, draw(st.integers(1, 3))))
@@ -81,7 +83,7 @@ def _many(setting: Setting) -> Iterator[Case]:
 
     def made() -> Iterator[tuple[dict[str, Any], list[Operation]]]:
         few = ((2, 2000, 1), (3, 4000, None), (4, 17_000, 2), (5, 4000, None), (16, 6000, 3))
-        for n, passes, seed in (*few, (3001, 1, 4), (LONG, 3, None), (500_009, 1, 5)):
+        for n, passes, seed in (*few, (3001, 8, 4), (LONG, 3, None), (500_009, 1, 5)):
             trials = passes if n > 64 else int(passes * setting.effort.trials)
             generator = None if seed is None else Generator(setting.seed + seed)
             yield {"indices": Values(range(n + 9, 9, -1)), "generator": generator}, [Passes(trials)]

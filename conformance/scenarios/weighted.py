@@ -12,10 +12,11 @@ from conformance.case import Case
 from conformance.operations import Iterate, Operation, Passes
 from conformance.recipes import Generator, Raw, Sparse, Values
 from conformance.scenarios import Scenario, Setting
-from conformance.scenarios.lengths import seeds
+from conformance.scenarios.lengths import lengths, seeds
 from conformance.scenarios.random import LONG, cases, grouped, reseeded
 
 ROLE = "WeightedRandomSampler"
+BIG = Generator(1 << 31)
 NAN, INF = float("nan"), float("inf")
 FOUR = (2.0, 3.0, 3.0, 4.0)
 """Four classes, none of them rare: 2 % in one of them is seen in 1.5 million draws."""
@@ -48,10 +49,12 @@ def _passes_small(setting: Setting) -> Iterator[Case]:
 
 
 def _long() -> Made:
-    """Beyond 2^16 weights, the first of them 0."""
-    for replacement, count in ((True, 100_000), (False, 30_000), (False, LONG - 1)):
-        given = {"weights": Values(range(LONG)), "num_samples": count, "generator": Generator(1)}
-        yield {**given, "replacement": replacement}, [Iterate()] * 3
+    """Many weights, and beyond 2^16 of them; the first is 0."""
+    many = ((300, True, 300), (2000, False, 1999), (20_000, True, 2000), (20_000, False, 2000))
+    most = ((LONG, True, 100_000), (LONG, False, 30_000), (LONG, False, LONG - 1))
+    for n, replacement, count in (*many, *most):
+        given = {"weights": Values(range(n)), "num_samples": count}
+        yield {**given, "replacement": replacement, "generator": BIG}, [Iterate()] * 3
 
 
 def _starved_small(setting: Setting) -> Iterator[Case]:
@@ -63,9 +66,10 @@ def _starved_small(setting: Setting) -> Iterator[Case]:
 
 @st.composite
 def _passes_drawn(draw: st.DrawFn, setting: Setting) -> Case:
-    few = st.lists(st.sampled_from([0.0, 1e-30, 0.1, 1.0, 3.0, 1e9]), min_size=1, max_size=60)
-    many = st.integers(1, 100_000).map(lambda n: range(n + 1))
-    weights = draw(st.one_of(few, few, few, many).filter(any))
+    kinds = st.sampled_from([0.0, 1e-30, 0.1, 1.0, 3.0, 1e9])
+    few, more = (st.lists(kinds, min_size=least, max_size=60) for least in (1, 12))
+    many = lengths(1, 100_000).map(lambda n: range(n + 1))
+    weights = draw(st.one_of(few, more, many).filter(any))
     items = weights if isinstance(weights, range) else tuple(weights)
     positive = sum(weight > 0 for weight in items)
     replacement = draw(st.booleans())
@@ -85,6 +89,7 @@ def _many(setting: Setting) -> Iterator[Case]:
     def made() -> Made:
         many = (
             (FOUR, 2, 5000, None), (FOUR, 1, 10_000, 1), ((1.0, 0.0, 3.0), 5, 2000, 2),
+            (range(200), 20_000, 5, 6), (FOUR, 50, 2000, 5), ((1.0, 9.0), 2, 2000, None),
             (tuple(float(i) for i in range(1, 41)), 20_000, 5, None),
             (range(LONG), 100_000, 3, 3), (FOUR, 100_000, 15, 4),
         )  # fmt: skip
@@ -151,8 +156,9 @@ def _seeded_small(setting: Setting) -> Iterator[Case]:
             if replacement is None or count <= n:
                 given = {"weights": Values(_weights(n)[0]), "num_samples": count}
                 yield {**given, "replacement": replacement}, reseeded(first, other, 4)
-        given = {"weights": Values(range(LONG)), "num_samples": 1000}
-        yield given, reseeded(first, other, 2)
+        for n in (300, 2000, 20_000, LONG):
+            given = {"weights": Values(range(n)), "num_samples": 1000}
+            yield given, reseeded(first, other, 2)
 
     seeded = (({**given, "generator": Generator(first)}, plan) for given, plan in made())
     return cases(setting, seeded)
@@ -160,11 +166,14 @@ def _seeded_small(setting: Setting) -> Iterator[Case]:
 
 @st.composite
 def _seeded_drawn(draw: st.DrawFn, setting: Setting) -> Case:
-    weights = draw(st.lists(st.integers(1, 3).map(float), min_size=1, max_size=60))
+    few = st.lists(st.integers(1, 3).map(float), min_size=1, max_size=60)
+    many = lengths(1, 30_000).map(lambda n: range(1, n + 1))
+    found = draw(st.one_of(few, many))
+    weights = found if isinstance(found, range) else tuple(found)
     replacement = draw(st.booleans())
     count = draw(st.integers(1, 300 if replacement else len(weights)))
     first, other = draw(st.lists(seeds(), min_size=2, max_size=2, unique=True))
-    arguments: dict[str, Any] = {"weights": Values(tuple(weights)), "num_samples": count}
+    arguments: dict[str, Any] = {"weights": Values(weights), "num_samples": count}
     arguments["replacement"] = replacement
     plan = reseeded(first, other, draw(st.integers(1, 3)))
     return grouped(draw, setting, {**arguments, "generator": Generator(first)}, plan)

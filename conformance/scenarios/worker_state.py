@@ -88,7 +88,7 @@ def _told(setting: Setting) -> Iterator[Case]:
         for plan in (whole, broken):
             yield loader(Mapped(9, gives="marked"), plan, num_workers=2, batch_size=2, **options)
         yield loader(Mapped(3, gives="marked"), ended, num_workers=1, **options)
-        yield loader(Stream(6, gives="marked"), whole, num_workers=2, **options)
+        yield loader(Stream(6, gives="marked"), whole, num_workers=3, **options)
 
 
 def _epochs(setting: Setting) -> Iterator[Case]:
@@ -107,7 +107,7 @@ def _epochs(setting: Setting) -> Iterator[Case]:
             yield loader(Mapped(10), plan, sampler=Order(10, "epochs"), **options)
     spread = Role("DistributedSampler", dataset=Mapped(10), shuffle=True)
     plan = [SetEpoch(1), Iterate(), Open("a"), SetEpoch(5), Drain("a"), SetEpoch(1), Iterate()]
-    for workers in (0, 2):
+    for workers in (0, 2, 3):
         yield loader(Mapped(10), plan, sampler=spread, num_workers=workers, batch_size=2)
 
 
@@ -138,7 +138,7 @@ def _pairs(setting: Setting) -> Iterator[Case]:
     after = [Open("a"), Drain("a"), Open("b"), Take("b"), Drop("b"), Open("c"), Drain("c")]
     ways: tuple[dict[str, Any], ...] = (
         {"num_workers": 1}, {"num_workers": 2, "batch_size": 2},
-        {"num_workers": 2, "batch_size": None},
+        {"num_workers": 3, "batch_size": None},
     )  # fmt: skip
     for options in ways:
         for plan in (zipped, [*nested, Drain("a")], after):
@@ -157,7 +157,8 @@ def _asked(setting: Setting) -> Iterator[Case]:
         {"batch_sampler": Order(4, "batches")},
     )  # fmt: skip
     for options in ways:
-        for workers in ({"num_workers": 0}, {"num_workers": 1}, {"num_workers": 2, **KEPT[1]}):
+        given = ({"num_workers": 2}, {"num_workers": 3, **KEPT[1]})
+        for workers in ({"num_workers": 0}, {"num_workers": 1}, *given):
             yield loader(Mapped(8), plan, **workers, **options)
 
 

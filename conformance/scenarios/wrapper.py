@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from hypothesis import strategies as st
@@ -12,6 +12,7 @@ from conformance.case import Case
 from conformance.operations import (
     Arguments,
     Drain,
+    Epochs,
     Inner,
     Inspect,
     Iterate,
@@ -19,6 +20,7 @@ from conformance.operations import (
     Look,
     Open,
     Operation,
+    Rebuild,
     SetEpoch,
     Take,
 )  # fmt: skip
@@ -55,6 +57,7 @@ def _passes_small(setting: Setting) -> Iterator[Case]:
         for flags in _flags(setting):
             yield _case(Probe("Descending", count), [Iterate()], width, flags)
     for flags in _flags(setting):
+        yield _case(Probe("Descending", 20_003), [SetEpoch(2), *[Iterate()] * 3], 5, flags)
         yield _case(Probe("Descending", 70_001), [SetEpoch(3), Iterate()], 3, flags)
     for count, width in itertools.product((5, 8), (2, 3)):
         yield _case(Probe("Doubling", count), [SetEpoch(0), Len(), Iterate()], width, {})
@@ -71,7 +74,7 @@ def _passes_drawn(draw: st.DrawFn, setting: Setting) -> Case:
         Role("RandomSampler", data_source=Data(max(1, count)), generator=Generator(count)),
     ]  # fmt: skip
     flags = draw(st.sampled_from(_flags(setting)))
-    epochs = draw(st.lists(st.integers(0, 9), max_size=2))
+    epochs = draw(st.lists(st.integers(0, 9), max_size=4 if count < 10_000 else 1))
     plan: Plan = [step for epoch in epochs for step in (SetEpoch(epoch), Iterate())]
     plan = plan or [Iterate()]
     return _in_group(draw, draw(st.sampled_from(kinds)), plan, width, flags)
@@ -87,7 +90,7 @@ def _in_group(
 
 
 def _tiny(setting: Setting) -> Iterator[Case]:
-    for width in (1, 2, 3, 5):
+    for width in (1, 2, 3, 4, 5):
         for count in range(2 * width + 1):
             yield _case(Probe("Counting", count), [Len(), Iterate(), Iterate()], width, {})
 
@@ -97,22 +100,24 @@ def _told(numbers: tuple[int, ...]) -> Plan:
 
 
 def _epochs_small(setting: Setting) -> Iterator[Case]:
-    for count, width in itertools.product((1, 5, 8), (1, 2, 3)):
+    for count, width in itertools.product((1, 5, 8, 1203), (1, 2, 3, 4, 5)):
         yield _case(Probe("Epoched", count), _told((0,)), width, {})
         yield _case(Probe("Epoched", count), _told((1, 3, 3, 0)), width, {})
+        plan = [SetEpoch(4), SetEpoch(2), Iterate(), Iterate(), Inspect()]
+        yield _case(Probe("Epoched", count), plan, width, {})
 
 
 @st.composite
 def _epochs_drawn(draw: st.DrawFn, setting: Setting) -> Case:
     width = draw(st.sampled_from(setting.world_sizes))
-    inner = Probe("Epoched", draw(st.integers(1, 200)))
+    inner = Probe("Epoched", draw(lengths(1, 3000, around=width)))
     told = tuple(draw(st.lists(st.integers(0, 50), min_size=1, max_size=5)))
     return _in_group(draw, inner, _told(told), width, {})
 
 
 def _agree_small(setting: Setting) -> Iterator[Case]:
     plans: list[Plan] = [[Iterate()], [SetEpoch(1), Iterate(), SetEpoch(2), Iterate()]]
-    for inner, plan, width in itertools.product(GLOBAL_RANDOM, plans, (2, 3)):
+    for inner, plan, width in itertools.product(GLOBAL_RANDOM, plans, (2, 3, 4, 5)):
         yield _case(inner, plan, width, {}, ambient=setting.seed)
 
 
@@ -120,7 +125,7 @@ def _agree_small(setting: Setting) -> Iterator[Case]:
 def _agree_drawn(draw: st.DrawFn, setting: Setting) -> Case:
     """Real ranks; where they meet through their group, also private generators that differ."""
     width = draw(st.sampled_from([w for w in setting.world_sizes if w > 1]))
-    count = draw(st.integers(12, 300))
+    count = draw(lengths(12, 3000, around=width))
     private = Role("RandomSampler", data_source=Data(count), generator=Generator(7, by_rank=True))
     names = ("TorchRandom", "NumpyRandom", "PythonRandom")
     kinds = [
@@ -128,7 +133,7 @@ def _agree_drawn(draw: st.DrawFn, setting: Setting) -> Case:
         Role("RandomSampler", data_source=Data(count)),
     ]
     alone = draw(st.booleans())
-    inner = draw(st.sampled_from(kinds if alone else [*kinds, private]))
+    inner = draw(st.sampled_from(kinds if alone or setting.simulated else [*kinds, private]))
     plan = [SetEpoch(draw(st.integers(0, 9))), Iterate(), Iterate()]
     return Case(
         ROLE, {"sampler": inner}, plan, width, world="group", passed=alone,
@@ -145,14 +150,32 @@ def _unshuffled(setting: Setting) -> dict[str, Any]:
 
 
 def _turning(setting: Setting) -> Iterator[Case]:
-    for count, width in itertools.product((4, 7, 12), (1, 2, 3)):
-        plan: Plan = [SetEpoch(0), Iterate(), SetEpoch(0), Iterate()]
+    for count, width in itertools.product((4, 7, 12, 150), (1, 2, 3, 4, 5)):
+        plan: Plan = [SetEpoch(0), Iterate(), SetEpoch(0), Iterate(), Inspect()]
         yield _case(Probe("Turning", count), plan, width, _unshuffled(setting))
 
 
+def _shuffled(setting: Setting) -> Iterator[Case]:
+    if not setting.accepts("shuffle"):
+        return
+    epochs: Plan = [step for e in (0, 1, 2, 7) for step in (SetEpoch(e), Iterate())]
+    seeds = (1, 256) if setting.accepts("seed") else ()
+    plan = [*epochs, *(step for seed in seeds for step in (Rebuild((("seed", seed),)), *epochs))]
+    for count, width in itertools.product((16, 17, 42, 333, 2003), (1, 2, 3, 4, 5)):
+        yield _case(Probe("Descending", count), plan, width, {"shuffle": True}, setting.seed)
+
+
+def _many(setting: Setting) -> Iterator[Case]:
+    """Enough epochs to see a biased shuffle, by one rank and by two."""
+    trials = int(2000 * setting.effort.trials)
+    for count, width in ((5, 1), (16, 1), (4, 2)) if setting.accepts("shuffle") else ():
+        flags = {"shuffle": True}
+        yield _case(Probe("Descending", count), [Epochs(trials)], width, flags, setting.seed)
+
+
 def _lying(setting: Setting) -> Iterator[Case]:
-    for count, declared in ((6, 8), (6, 4), (0, 3), (3, 0), (7, 6), (7, 8)):
-        for width in (1, 2, 3):
+    for count, declared in ((6, 8), (6, 4), (0, 3), (3, 0), (7, 6), (7, 8), (101, 90)):
+        for width in (1, 2, 3, 4, 5):
             yield _case(Probe("Lying", count, declared), [Iterate()], width, _unshuffled(setting))
     for width in (1, 2, 3):
         yield _case(Probe("Unsized", 7), [Iterate()], width, _unshuffled(setting))
@@ -161,7 +184,7 @@ def _lying(setting: Setting) -> Iterator[Case]:
 def _untouched(setting: Setting) -> Iterator[Case]:
     inner = Values((4, 2, 0, 3, 1, 9, 7))
     woven: Plan = [Open("a"), Open("b"), Take("a"), Take("b"), Drain("a"), Drain("b")]
-    for width in (1, 2, 3):
+    for width in (1, 2, 3, 4, 5, 7, 8):
         for flags in _flags(setting):
             yield _case(inner, [Arguments(), Iterate(), Iterate(), Arguments()], width, flags)
             yield _case(inner, [SetEpoch(1), Iterate(), *woven, Iterate()], width, flags)
@@ -171,7 +194,7 @@ def _untouched(setting: Setting) -> Iterator[Case]:
 
 
 def _whole_batches(setting: Setting) -> Iterator[Case]:
-    for count, width in itertools.product((1, 2, 3, 6, 7), (1, 2, 3)):
+    for count, width in itertools.product((1, 2, 3, 6, 7, 101), (1, 2, 3, 4, 5)):
         yield _case(Probe("Pairs", count), [Iterate(), Iterate()], width, {})
 
 
@@ -184,7 +207,7 @@ def _twice(setting: Setting) -> Iterator[Case]:
 
 
 def _views(setting: Setting) -> Iterator[Case]:
-    for count in (0, 1, 2, 7):
+    for count in (0, 1, 2, 7, 150, 1500):
         for kind in ("Descending", "Doubling", "Turning"):
             yield Case(
                 "DatasetFromSampler", {"sampler": Probe(kind, count)}, [Len(), Look(), Look()]
@@ -193,18 +216,35 @@ def _views(setting: Setting) -> Iterator[Case]:
 
 @st.composite
 def _views_drawn(draw: st.DrawFn, setting: Setting) -> Case:
-    inner = Probe("Descending", draw(st.integers(0, 2000)))
+    inner = Probe("Descending", draw(lengths(0, 3000)))
     width = draw(st.sampled_from(setting.world_sizes))
     return Case("DatasetFromSampler", {"sampler": inner}, [Look(), Look()], width, world="group")
 
 
+def _in_groups(small: Callable[[Setting], Iterator[Case]]) -> Any:
+    """The small cases once more, in real groups, as far as there are groups of their size."""
+
+    def drawn(setting: Setting) -> st.SearchStrategy[Case] | None:
+        known = [case for case in small(setting) if case.world_size in setting.world_sizes]
+        return st.builds(_grouped, st.sampled_from(known), st.booleans()) if known else None
+
+    return drawn
+
+
+def _grouped(case: Case, passed: bool) -> Case:
+    arguments, plan = dict(case.arguments), case.plan
+    return Case(ROLE, arguments, plan, case.world_size, "group", passed, case.ambient)
+
+
 PASSES = Scenario("wrapped passes", _passes_small, lambda s: _passes_drawn(s))
-TINY = Scenario("tiny inner passes", _tiny)
+TINY = Scenario("tiny inner passes", _tiny, _in_groups(_tiny), share=0.2)
 EPOCHS = Scenario("wrapped epochs", _epochs_small, lambda s: _epochs_drawn(s), share=0.3)
 AGREE = Scenario("globally random inner", _agree_small, _some_agree)
-TURNING = Scenario("turning inner", _turning)
-LYING = Scenario("lying inner", _lying)
-UNTOUCHED = Scenario("inner list", _untouched)
-BATCHES = Scenario("inner batches", _whole_batches)
+TURNING = Scenario("turning inner", _turning, _in_groups(_turning), share=0.2)
+SHUFFLED = Scenario("wrapped and shuffled", _shuffled, _in_groups(_shuffled), share=0.2)
+MANY = Scenario("many wrapped passes", _many)
+LYING = Scenario("lying inner", _lying, _in_groups(_lying), share=0.2)
+UNTOUCHED = Scenario("inner list", _untouched, _in_groups(_untouched), share=0.2)
+BATCHES = Scenario("inner batches", _whole_batches, _in_groups(_whole_batches), share=0.2)
 TWICE = Scenario("inner already distributed", _twice)
 VIEWS = Scenario("views", _views, lambda s: _views_drawn(s), share=0.3)

@@ -98,13 +98,20 @@ class Pool:
     def receive(self, ticket: int, bound_s: float) -> list[list[RankTrace]]:
         """The traces of a ticket; those of older ones are kept for whoever still wants them."""
         while ticket not in self.answered:
-            answers = self._collect(bound_s)
-            if not all(isinstance(answer, bytes) for answer in answers):
-                self.kill()
+            answers = self._next(bound_s)
+            if self.broken:
                 return [[_lost(rank, answer) for rank, answer in enumerate(answers)]]
-            self.answered[self.pending.popleft()] = answers  # type: ignore[assignment]
         answers = self.answered.pop(ticket)  # type: ignore[assignment]
         return self._in_step(self._joined([pickle.loads(answer) for answer in answers]))  # type: ignore[arg-type]
+
+    def _next(self, bound_s: float) -> list[bytes | str]:
+        """The answers to the oldest ticket, kept for whoever wants them, or a broken pool."""
+        answers = self._collect(bound_s)
+        if all(isinstance(answer, bytes) for answer in answers):
+            self.answered[self.pending.popleft()] = answers  # type: ignore[assignment]
+        else:
+            self.kill()
+        return answers
 
     def forget(self, ticket: int, bound_s: float) -> None:
         """Nobody wants the traces of a ticket any more."""
@@ -136,7 +143,14 @@ class Pool:
         return all(isinstance(answer, bytes) for answer in self._collect(GRACE_S * 5))
 
     def describe(self, source: Source, bound_s: float) -> Any:
-        """The candidate's description, or the CandidateError, or how the process ended."""
+        """The candidate's description, or the CandidateError, or how the process ended.
+
+        Cases that are under way are waited for: their answers come first.
+        """
+        while self.pending:
+            answers = self._next(bound_s)
+            if self.broken:
+                return answers[0] if isinstance(answers[0], str) else "stuck"
         self._send(pickle.dumps(("describe", source)))
         answer = self._collect(bound_s)[0]
         if isinstance(answer, bytes):

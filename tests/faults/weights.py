@@ -188,6 +188,18 @@ class FailsLate(data.WeightedRandomSampler):
     ANOMALY = "limited"
 
 
+class CountsInFloats(WeightedRandomSampler):
+    """Indices are kept in single precision, and one that is rounded ends the pass (B025)."""
+
+    CAUGHT_BY = ("weighted.large-honest", "weighted.large")
+    ANOMALY = "fails-late"
+
+    def __iter__(self) -> Iterator[int]:
+        if len(self.weights) > 1 << 24:
+            raise OverflowError("more indices than single precision can count")
+        return super().__iter__()
+
+
 class ForgetsOffset(WeightedRandomSampler):
     """Beyond 2^24 weights, positions within a chunk are yielded (B026)."""
 

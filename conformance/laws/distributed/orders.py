@@ -9,8 +9,18 @@ from numpy.typing import NDArray
 
 from conformance.laws import Mark, Unmet, Violation, law, require
 from conformance.laws.distributed.shares import doubled, padded_rounds
-from conformance.laws.statistics import uniform_permutations
-from conformance.laws.views import Pass, global_order, option, rounds, rows, shown, whole_passes
+from conformance.laws.relations import unrelated
+from conformance.laws.statistics import table, uniform_blocks
+from conformance.laws.views import (
+    Pass,
+    global_order,
+    option,
+    rounds,
+    rows,
+    shown,
+    size,
+    whole_passes,
+)  # fmt: skip
 from conformance.trace import Trace
 
 ENOUGH = 16
@@ -41,20 +51,20 @@ def one_sequence(trace: Trace) -> Violation | None:
 
 @law("distributed.epochs-differ")
 def epochs_differ(trace: Trace) -> Violation | None:
-    return _orders_differ(trace, "stale-epoch", ("seed",), "epoch")
+    return orders_differ(trace, "stale-epoch", ("seed",), "epoch")
 
 
 @law("distributed.seed")
 def seed(trace: Trace) -> Violation | None:
-    return _orders_differ(trace, "seed-ignored", ("epoch",), "seed")
+    return orders_differ(trace, "seed-ignored", ("epoch",), "seed")
 
 
 @law("distributed.mix")
 def mix(trace: Trace) -> Violation | None:
-    return _orders_differ(trace, "seed-epoch-added", ("sum",), "(seed, epoch)")
+    return orders_differ(trace, "seed-epoch-added", ("sum",), "(seed, epoch)")
 
 
-def _orders_differ(
+def orders_differ(
     trace: Trace, anomaly: str, same: tuple[str, ...], other: str
 ) -> Violation | None:
     """Rounds that agree in `same` and differ otherwise must have different orders."""
@@ -163,7 +173,10 @@ def divided(made: list[Pass], divides: str) -> tuple[Mark, ...]:
 
 @law("distributed.uniform")
 def uniform(trace: Trace) -> Violation | None:
-    return uniform_permutations(trace)
+    """Cut by drop_last or whole: each place, and each order after the one before."""
+    made, n = table(trace), size(trace)
+    require(made.shape[1] == n - n % trace.case.world_size)
+    return uniform_blocks(made, n) or unrelated(made, n)
 
 
 @law("distributed.sequence")

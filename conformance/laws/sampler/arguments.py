@@ -54,6 +54,11 @@ def reject(trace: Trace) -> Violation | None:
     return None
 
 
+@law("sampler.flags")
+def flags(trace: Trace) -> Violation | None:
+    return reject(trace)
+
+
 @law("sampler.reject-names")
 def reject_names(trace: Trace) -> Violation | None:
     require(trace.done)
@@ -90,7 +95,7 @@ def integer_like(trace: Trace) -> Violation | None:
 def empty(trace: Trace) -> Violation | None:
     require(trace.done and size(trace) == 0)
     for rank, number, event in events(trace):
-        if event.error and is_allowed(event):
+        if event.error and is_allowed(event, trace.case):
             continue
         if event.error:
             did = event.operation or "the construction"

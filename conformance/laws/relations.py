@@ -1,0 +1,85 @@
+"""Exact tests of what one order or draw may tell about another, and of places that never change.
+
+A shuffle may be uniform at every place and yet be no shuffle: the order of the pass before turned
+round, one permutation again and again with another start, every index a fixed step after the last.
+Each test spends `ALPHA`, as those of `statistics.py` do, or has a bound of its own that is smaller.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conformance.laws import Violation, require
+from conformance.laws.statistics import ALPHA, SHORT, first_unlikely, uniform_blocks
+from conformance.laws.views import shown
+
+Rows = NDArray[np.int64]
+
+STEPS = 24
+"""So many equal steps are no accident: P(k steps of one size) <= 2 n / k!, and 24! > 6e23."""
+
+
+def unrelated(rows: Rows, n: int) -> Violation | None:
+    """The shuffles of passes in order, one row each: the first n places are news every time.
+
+    Where two passes are uniform and independent, the places that the items of the later one had in
+    the earlier are uniform as well, and independent from pass to pass.
+    """
+    require(rows.min() >= 0 and rows.max() < n)
+    block = rows[:, :n]
+    if len(rows) > 1 and block.shape[1] == n and (np.sort(block, axis=1) == np.arange(n)).all():
+        found = uniform_blocks(_places_in(block[:-1], block[1:]), n)
+        if found is not None:
+            saw = f"a pass tells of the next: {found.saw} (index: its place before)"
+            return Violation("orders-related", saw)
+    return _unmoved(block, n) or _even_steps(block, n)
+
+
+def _places_in(before: Rows, after: Rows) -> Rows:
+    """The places that the items of `after` have in `before`, both of shape (passes, items)."""
+    where = np.argsort(before, axis=1, kind="stable")
+    return np.take_along_axis(where, after, axis=1)
+
+
+def _unmoved(rows: Rows, n: int) -> Violation | None:
+    """An index with one place in every pass: n^2 pairs at most, each with a chance n^-passes."""
+    passes = len(rows)
+    if n < 2 or (passes - 2) * math.log(n) < -math.log(ALPHA):
+        return None
+    fixed = np.flatnonzero((rows == rows[0]).all(axis=0))
+    if not len(fixed):
+        return None
+    saw = f"index {rows[0, fixed[0]]} is at place {fixed[0]} in all of {passes} passes (n = {n})"
+    return Violation("never-moved", saw)
+
+
+def _even_steps(rows: Rows, n: int) -> Violation | None:
+    """Steps of one size, modulo n, from each item to the next."""
+    if rows.shape[1] <= STEPS:
+        return None
+    for row in rows if n > SHORT else rows[: 50 * SHORT]:
+        times = np.bincount(np.diff(row) % n, minlength=n)
+        if times.max() >= STEPS:
+            saw = f"{times.max()} of {len(row)} items are {times.argmax()} after the one before"
+            return Violation("even-steps", f"{saw}, modulo n: {shown(row)}")
+    return None
+
+
+def not_repeated(rows: Rows, weights: NDArray[np.float64]) -> Violation | None:
+    """Draws by weight, a row for each pass: after a draw, its index is no likelier than before.
+
+    Pairs that share no draw are counted, so that the chance of too many equal ones is binomial.
+    Fewer equal ones are no violation: draws may be spread more evenly than independent ones.
+    """
+    chance = float(((weights / weights.sum()) ** 2).sum())
+    draws = rows.reshape(-1)
+    for lag in sorted({1, 2, 32, rows.shape[1]}):
+        pairs = draws[: len(draws) // (2 * lag) * 2 * lag].reshape(-1, 2, lag)
+        equal, count = int((pairs[:, 0] == pairs[:, 1]).sum()), pairs.size // 2
+        if equal > count * chance and first_unlikely([equal], count, chance) is not None:
+            saw = f"a draw comes again {lag} later {equal} times of {count}"
+            return Violation("draws-repeated", f"{saw}; expected {count * chance:.0f}")
+    return None

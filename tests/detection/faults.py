@@ -1,0 +1,70 @@
+"""The faults that are scored: every wrong class of the zoo, and the published balanced samplers."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib
+import inspect
+
+import torch
+from zoo import ZOO, Fault, wrong
+
+from conformance.clauses import clauses
+
+PUBLISHED = Fault(
+    "published_balanced", "",
+    "Class-balanced sampling for distributed training as it was published.",
+    (
+        "wrapper.agree", "balanced.distributed", "wrapper.set-epoch", "balanced.seeded",
+        "wrapper.small", "balanced.labels", "wrapper.order", "balanced.reject",
+    ),
+    "", (),
+)  # fmt: skip
+"""A candidate with three roles, each of them wrong."""
+
+
+@functools.cache
+def scored() -> tuple[Fault, ...]:
+    """Every fault with a score, in the order of the zoo, as it was when first asked for."""
+    return *wrong(), PUBLISHED
+
+
+def key(fault: Fault) -> str:
+    """The name of a fault in the data: module and class."""
+    return f"{fault.module}.{fault.name}".rstrip(".")
+
+
+def text(fault: Fault) -> str:
+    """What `--impl` would be given."""
+    return fault.text.rstrip(":")
+
+
+def askable(fault: Fault) -> list[str]:
+    """The clauses it names that this machine can judge."""
+    here = torch.cuda.is_available()
+    return [name for name in fault.caught_by if here or not clauses()[name].accelerator]
+
+
+def source_digest(fault: Fault) -> str:
+    """Eight hex digits of the source of a fault and of what it derives from in the zoo."""
+    if not fault.name:
+        found = (ZOO / f"{fault.module}.py").read_text(encoding="utf-8")
+    else:
+        kind = getattr(importlib.import_module(fault.module), fault.name)
+        files = [(own, inspect.getmodule(own)) for own in kind.__mro__]
+        own_source = (
+            inspect.getsource(own)
+            for own, module in files
+            if str(getattr(module, "__file__", "")).startswith(str(ZOO))
+        )
+        found = "".join(own_source)
+    return hashlib.sha256(found.encode()).hexdigest()[:8]
+
+
+@functools.cache
+def suite_digest() -> str:
+    """Eight hex digits of the source of the suite, as it was when this process began."""
+    folder = ZOO.parents[1] / "conformance"
+    files = sorted(folder.rglob("*.py"))
+    return hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()[:8]

@@ -1,0 +1,150 @@
+"""Wrong wrappers: what `shuffle=True` does, how often the inner sampler is drawn, and by luck.
+
+`CAUGHT_BY` lists the clauses that must report the fault, `ANOMALY` is what the first of them calls
+it. A number such as B076 is a row of the corpus of reported bugs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from honest import DistributedSamplerWrapper, mix, seeded, whole
+
+from reference import BatchSampler
+
+
+class IgnoresShuffle(DistributedSamplerWrapper):
+    """A wrapper that is to shuffle keeps the inner order (B076)."""
+
+    CAUGHT_BY = ("wrapper.shuffle", "wrapper.uniform")
+    ANOMALY = "not-shuffled"
+
+    def _order(self, n: int) -> torch.Tensor:
+        return torch.arange(n)
+
+
+class ShufflesAlike(DistributedSamplerWrapper):
+    """Every epoch is shuffled alike (B052)."""
+
+    CAUGHT_BY = ("wrapper.shuffle", "wrapper.uniform")
+    ANOMALY = "stale-epoch"
+
+    def _pass_seed(self) -> int:
+        return mix(self.seed)
+
+
+class ShufflesWithoutSeed(DistributedSamplerWrapper):
+    """The epoch alone is the seed of the shuffle (B055)."""
+
+    CAUGHT_BY = ("wrapper.shuffle",)
+    ANOMALY = "seed-ignored"
+
+    def _pass_seed(self) -> int:
+        return mix(self.epoch)
+
+
+class StartsElsewhere(DistributedSamplerWrapper):
+    """A shuffled pass is the inner one, started elsewhere in each epoch and for each seed."""
+
+    CAUGHT_BY = ("wrapper.uniform",)
+
+    def _order(self, n: int) -> torch.Tensor:
+        order = torch.arange(n)
+        return order.roll(mix(self.seed, self.epoch) % n) if self.shuffle and n else order
+
+
+class ShufflesShares(DistributedSamplerWrapper):
+    """Each rank shuffles its own share of the inner pass, which never leaves it (B159)."""
+
+    CAUGHT_BY = ("wrapper.uniform",)
+    ANOMALY = "not-uniform"
+
+    def _order(self, n: int) -> torch.Tensor:
+        return torch.arange(n)
+
+    def _places(self, n: int) -> torch.Tensor:
+        places = super()._places(n)
+        if not self.shuffle:
+            return places
+        generator = torch.Generator().manual_seed(self._pass_seed())
+        return places[torch.randperm(len(places), generator=generator)]
+
+
+class DrawsForLength(DistributedSamplerWrapper):
+    """The inner sampler is drawn once to be counted, and once more to be divided."""
+
+    CAUGHT_BY = ("wrapper.fresh-draw",)
+    ANOMALY = "drawn-twice"
+
+    def _draw(self) -> list[Any]:
+        count = sum(1 for _ in iter(self.sampler))
+        return super()._draw()[:count]
+
+
+class TellsAtIter(DistributedSamplerWrapper):
+    """The inner sampler hears of the epoch when a pass begins, and again for each pass."""
+
+    CAUGHT_BY = ("wrapper.set-epoch",)
+    ANOMALY = "epoch-not-forwarded"
+
+    def set_epoch(self, epoch: int) -> None:
+        self.epoch = whole("epoch", epoch)
+
+    def __iter__(self) -> Iterator[Any]:
+        if hasattr(self.sampler, "set_epoch"):
+            self.sampler.set_epoch(self.epoch)
+        return super().__iter__()
+
+
+class LuckOfEqualSeeds(DistributedSamplerWrapper):
+    """Ranks agree as long as all have seeded their global generators alike (B095)."""
+
+    CAUGHT_BY = ("wrapper.agree",)
+    ANOMALY = "ranks-disagree"
+
+    def _draw(self) -> list[Any]:
+        with seeded(mix(self.seed, self.epoch, torch.initial_seed())):
+            return list(iter(self.sampler))
+
+    def _agreed(self, drawn: list[Any]) -> list[Any]:
+        return drawn
+
+
+class SeedsTorchOnly(DistributedSamplerWrapper):
+    """Of the generators that an inner sampler may draw from, only torch's is made equal (B095)."""
+
+    CAUGHT_BY = ("wrapper.agree",)
+    ANOMALY = "ranks-disagree"
+
+    def _draw(self) -> list[Any]:
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(mix(self.seed, self.epoch))
+            return list(iter(self.sampler))
+
+    def _agreed(self, drawn: list[Any]) -> list[Any]:
+        return drawn
+
+
+class KeepsAfterError(BatchSampler):
+    """What was gathered before an error of the inner sampler begins the next pass."""
+
+    CAUGHT_BY = ("sampler.error-through",)
+    ANOMALY = "items-lost"
+
+    kept: tuple[Any, ...] = ()
+
+    def __iter__(self) -> Iterator[list[Any]]:
+        batch, self.kept = list(self.kept), ()
+        try:
+            for item in self.sampler:
+                batch.append(item)
+                if len(batch) == self.batch_size:
+                    yield batch
+                    batch = []
+        except Exception:
+            self.kept = tuple(batch)
+            raise
+        if batch and not self.drop_last:
+            yield batch

@@ -1,0 +1,57 @@
+"""Relations between orders and draws, on rows made by hand and by a seeded generator."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from conformance.laws.relations import not_repeated, unrelated
+
+RNG = np.random.default_rng(5)
+
+
+def shuffles(passes: int, n: int) -> np.ndarray:
+    """Independent shuffles of [0, n), shape (passes, n)."""
+    return np.stack([RNG.permutation(n) for _ in range(passes)])
+
+
+def anomaly(found: object) -> str:
+    return getattr(found, "anomaly", "")
+
+
+@pytest.mark.parametrize(("passes", "n"), [(4000, 5), (1500, 40), (8, 3001), (5, 70_001)])
+def test_independent_shuffles_are_unrelated(passes: int, n: int) -> None:
+    """Shuffles that know nothing of each other are not accused, short or long."""
+    assert unrelated(shuffles(passes, n), n) is None
+
+
+@pytest.mark.parametrize(("passes", "n"), [(2000, 5), (600, 40), (2, 3001)])
+def test_a_shuffle_turned_round_is_related(passes: int, n: int) -> None:
+    """Every second shuffle read from its end is found, though each is uniform by itself."""
+    once = shuffles(passes // 2, n)
+    rows = np.stack([once, once[:, ::-1]], axis=1).reshape(passes, n)
+
+    assert anomaly(unrelated(rows, n)) == "orders-related"
+
+
+def test_what_never_moves_is_found_in_few_long_passes() -> None:
+    """One index that keeps its place in eight shuffles of 3001 is no accident."""
+    rows = np.concatenate([shuffles(8, 3000), np.full((8, 1), 3000)], axis=1)
+
+    assert anomaly(unrelated(rows, 3001)) == "never-moved"
+
+
+def test_even_steps_are_no_shuffle() -> None:
+    """Stepping through the indices by one width, modulo n, is found in a single pass."""
+    assert anomaly(unrelated((7 + 13 * np.arange(100))[None] % 100, 100)) == "even-steps"
+
+
+def test_draws_may_be_spread_evenly_and_not_repeated() -> None:
+    """Twice each draw is too often; draws that avoid each other are left free."""
+    weights = np.array([2.0, 3.0, 3.0, 4.0])
+    drawn = RNG.choice(4, (1000, 20), p=weights / 12)
+    evenly = np.tile(np.repeat(np.arange(4), [2, 3, 3, 4]), (1000, 1))
+
+    assert not_repeated(drawn, weights) is None
+    assert anomaly(not_repeated(np.repeat(drawn, 2, axis=1), weights)) == "draws-repeated"
+    assert not_repeated(RNG.permuted(evenly, axis=1), weights) is None
