@@ -165,3 +165,14 @@ class ForgetsItsPlace(DistributedSampler):
         super().__init__(dataset, num_replicas, rank, **options)
         if rank is None:
             self.rank = (self.rank + 1) % self.num_replicas
+
+
+class LengthIsNone(DistributedSampler):
+    """`__len__` forgets to return what it has computed, so that `len` raises TypeError."""
+
+    CAUGHT_BY = ("sampler.length", "sampler.works")
+    ANOMALY = "length-raises"
+
+    def __len__(self) -> int:
+        super().__len__()
+        return None  # type: ignore[return-value]
