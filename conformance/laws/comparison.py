@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from conformance import operations as op
-from conformance.case import Case
 from conformance.laws import Mark, Violation, require
 from conformance.laws.views import Pass, rows, shown, whole_passes
-from conformance.trace import Event, RankTrace, Trace
+from conformance.trace import Error, Event, RankTrace, Trace
 
 GLOBAL = ("torch", "numpy", "random")
 STATES = (*GLOBAL, "generator")
@@ -24,17 +23,18 @@ def events(trace: Trace) -> Iterator[tuple[RankTrace, int, Event]]:
             yield rank, number, event
 
 
-COUNTED = frozenset(
-    {"SequentialSampler", "RandomSampler", "SubsetRandomSampler", "WeightedRandomSampler",
-     "DistributedSampler", "BalanceClassSampler", "WeightedBalanceClassSampler"}
-)  # fmt: skip
-"""The roles whose count follows from their arguments; that of the others is the inner sampler's."""
+NO_LENGTH = "cannot be interpreted as an integer"
+"""What Python says where `__len__` has returned something that is no length, such as None."""
 
 
-def is_allowed(event: Event, case: Case) -> bool:
-    """`len` may raise TypeError where the count cannot be known."""
-    unknown = isinstance(event.operation, op.Len) and case.role not in COUNTED
-    return unknown and event.error is not None and event.error.is_a("TypeError")
+def is_allowed(event: Event) -> bool:
+    """`len` may raise TypeError where the count cannot be known; but not by what it returned."""
+    return isinstance(event.operation, op.Len) and is_unknown(event.error)
+
+
+def is_unknown(error: Error | None) -> bool:
+    """Whether `len` says by this that the count cannot be known."""
+    return error is not None and error.is_a("TypeError") and NO_LENGTH not in error.message
 
 
 def is_digest(event: Event) -> bool:

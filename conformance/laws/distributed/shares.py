@@ -88,7 +88,7 @@ def small(trace: Trace) -> Violation | None:
     require(trace.done)
     for rank in trace:
         for event in rank.events:
-            if event.error is not None and not is_allowed(event, trace.case):
+            if event.error is not None and not is_allowed(event):
                 did = event.operation or "the construction"
                 return Violation("small-crash", f"rank {rank.rank}: {did} raised {event.error}")
     made = rounds(trace)[0][0]

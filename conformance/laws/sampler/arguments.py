@@ -95,7 +95,7 @@ def integer_like(trace: Trace) -> Violation | None:
 def empty(trace: Trace) -> Violation | None:
     require(trace.done and size(trace) == 0)
     for rank, number, event in events(trace):
-        if event.error and is_allowed(event, trace.case):
+        if event.error and is_allowed(event):
             continue
         if event.error:
             did = event.operation or "the construction"
