@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -36,23 +38,29 @@ def verdicts(text: str) -> tuple[str, ...]:
     )
 
 
-def strays() -> set[str]:
-    """What runs of the suite may leave behind, by name."""
-    found = {str(path) for path in Path(tempfile.gettempdir()).glob("conformance-*")}
-    found |= {str(path) for path in Path("/dev/shm").glob("torch_*")}
+def strays(folder: str) -> set[str]:
+    """What runs with this folder for temporary files have left behind, by name.
+
+    Shared memory is named after its maker, which other runs on this machine may still be using.
+    """
+    found = {str(path) for path in Path(folder).glob("conformance-*")}
+    for path in Path("/dev/shm").glob("torch_*"):
+        if not psutil.pid_exists(int(path.name.split("_")[1])):
+            found.add(str(path))
     for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error):
-            if MARK in process.environ():
+            about = process.environ()
+            if MARK in about and about.get("TMPDIR") == folder:
                 found.add(f"process {process.pid}: {' '.join(process.cmdline())[:60]}")
     return found
 
 
-def run(impl: str, seed: int, options: list[str]) -> tuple[int, tuple[str, ...]]:
+def run(impl: str, seed: int, options: list[str], folder: str) -> tuple[int, tuple[str, ...]]:
     """One whole run: its exit code and its verdicts."""
     command = [sys.executable, "-m", "pytest", "--pyargs", "conformance", "-p", "no:cacheprovider"]
     done = subprocess.run(
         [*command, f"--impl={impl}", f"--conformance-seed={seed}", "--strict-should", *options],
-        capture_output=True, text=True, timeout=BOUND_S,
+        capture_output=True, text=True, timeout=BOUND_S, env={**os.environ, "TMPDIR": folder},
     )  # fmt: skip
     return done.returncode, verdicts(done.stdout)
 
@@ -64,22 +72,26 @@ def main() -> int:
     parser.add_argument("--runs", type=int, default=50)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--effort", default="ci")
+    parser.add_argument("--clause", action="append", default=[], help="only clauses like this")
     chosen = parser.parse_args()
     options = [f"--effort={chosen.effort}"]
     options += [f"--baseline={chosen.baseline}"] if chosen.baseline else []
+    options += [f"--clause={pattern}" for pattern in chosen.clause]
+    folder = tempfile.mkdtemp(prefix="seeds-")
     seen: Counter[tuple[int, tuple[str, ...]]] = Counter()
     lost = 0
-    began, before = time.monotonic(), strays()
+    began, before = time.monotonic(), strays(folder)
     for seed in range(chosen.first, chosen.first + chosen.runs):
-        found = run(chosen.impl, seed, options)
+        found = run(chosen.impl, seed, options, folder)
         if seen and found not in seen:
             first = next(iter(seen))
             print(f"seed {seed} differs:", found[0], set(found[1]) ^ set(first[1]), flush=True)
         seen[found] += 1
-        if left := strays() - before:
+        if left := strays(folder) - before:
             print(f"seed {seed} left behind:", *sorted(left), sep="\n  ", flush=True)
             before |= left
             lost += 1
+    shutil.rmtree(folder, ignore_errors=True)
     told = ", ".join(f"{count} runs with exit code {code}" for (code, _), count in seen.items())
     print(f"{chosen.impl}: {told}; {time.monotonic() - began:.0f} s", flush=True)
     return len(seen) - 1 + lost
