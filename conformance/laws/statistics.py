@@ -169,17 +169,26 @@ def independent_draws(rows: NDArray[np.int64], n: int) -> Violation | None:
     return None
 
 
+def _grains(n: int, draws: int) -> list[int]:
+    """In how many parts [0, n) is looked at: a few show a slope, many a single index."""
+    return sorted({min(n, parts) for parts in (2, 8, n if draws >= OFTEN * n else SHORT)})
+
+
 def _faces(rows: NDArray[np.int64], n: int) -> Violation | None:
     """Each face (or each part of them) as often as its share, and at each place of many passes."""
-    parts = n if rows.size >= OFTEN * n else min(n, SHORT)
-    widths, what = in_parts(rows, n, parts)
-    counts = np.bincount(what.reshape(-1), minlength=parts)
-    cell = first_unlikely(counts, rows.size, widths / n)
-    if cell is not None:
-        of = f"index {cell[0]}" if parts == n else f"part {cell[0]} of {parts}"
-        saw = f"{of} comes {counts[cell]} times of {rows.size}; expected {rows.size / parts:.0f}"
-        return Violation("not-uniform", saw)
+    for parts in _grains(n, rows.size):
+        widths, what = in_parts(rows, n, parts)
+        counts = np.bincount(what.reshape(-1), minlength=parts)
+        cell = first_unlikely(counts, rows.size, widths / n)
+        if cell is not None:
+            share = rows.size * widths[cell] / n
+            saw = f"{_part(cell[0], parts, n)} comes {counts[cell]} times of {rows.size}"
+            return Violation("not-uniform", f"{saw}; expected {share:.0f}")
     return _places(rows, n) if n <= SHORT and len(rows) >= 20 * n else None
+
+
+def _part(cell: int, parts: int, n: int) -> str:
+    return f"index {cell}" if parts == n else f"part {cell} of {parts}"
 
 
 def _steps(rows: NDArray[np.int64], n: int) -> Violation | None:
@@ -214,17 +223,15 @@ def by_weight(draws: NDArray[np.int64], weights: NDArray[np.float64]) -> Violati
     """Each index (or each part of them) is drawn in proportion to its weight."""
     n = len(weights)
     require(len(draws) and draws.min() >= 0 and draws.max() < n)
-    parts = n if len(draws) >= OFTEN * n else min(n, SHORT)
-    _, what = in_parts(draws, n, parts)
-    _, place = in_parts(np.arange(n), n, parts)
     scaled = weights / weights.max()
-    chance = np.minimum(1.0, np.bincount(place, scaled, minlength=parts) / scaled.sum())
-    counts = np.bincount(what, minlength=parts)
-    cell = first_unlikely(counts, len(draws), chance)
-    if cell is None:
-        return None
-    of = f"index {cell[0]}" if parts == n else f"part {cell[0]} of {parts}"
-    saw = (
-        f"{of} comes {counts[cell]} times of {len(draws)}; expected {len(draws) * chance[cell]:.0f}"
-    )
-    return Violation("wrong-frequency", saw)
+    for parts in _grains(n, len(draws)):
+        _, what = in_parts(draws, n, parts)
+        _, place = in_parts(np.arange(n), n, parts)
+        chance = np.minimum(1.0, np.bincount(place, scaled, minlength=parts) / scaled.sum())
+        counts = np.bincount(what, minlength=parts)
+        cell = first_unlikely(counts, len(draws), chance)
+        if cell is not None:
+            share = len(draws) * chance[cell]
+            saw = f"{_part(cell[0], parts, n)} comes {counts[cell]} times of {len(draws)}"
+            return Violation("wrong-frequency", f"{saw}; expected {share:.0f}")
+    return None

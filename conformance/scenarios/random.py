@@ -177,8 +177,9 @@ def _many(setting: Setting) -> Iterator[Case]:
 def _many_throws(setting: Setting) -> Iterator[Case]:
     def made() -> Iterator[tuple[dict[str, Any], list[Operation]]]:
         few = ((1, 3, 10, 0), (2, 40, 500, 1), (7, 40, 1000, None), (16, None, 1000, 2))
-        long = ((1000, 2000, 100, None), (LONG, LONG, 2, 3), (LONG, 10, 4000, None))
-        for n, count, passes, seed in (*few, *long):
+        some = ((100, 1000, 40, None), (1000, 2000, 100, None))
+        long = ((LONG, LONG, 2, 3), (LONG, 10, 4000, None))
+        for n, count, passes, seed in (*few, *some, *long):
             generator = None if seed is None else Generator(setting.seed + seed)
             given = {"data_source": Data(n), "replacement": True, "num_samples": count}
             trials = passes if n > 64 else int(passes * setting.effort.trials)

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from conformance.candidate import Description
+from conformance.candidate import LOADERS, Description
 from conformance.case import Case
 from conformance.recipes import Role
 from conformance.worlds.realise import RANKED
@@ -51,7 +51,12 @@ class Draft:
     @property
     def subject(self) -> str:
         """The variable that holds what is examined."""
-        return "loader" if self.case.role == "DataLoader" else "sampler"
+        return "loader" if self.case.role in LOADERS else "sampler"
+
+    @property
+    def built(self) -> str:
+        """The role that is built: what workers see is seen through a loader."""
+        return "DataLoader" if self.case.role in LOADERS else self.case.role
 
     @property
     def several(self) -> bool:

@@ -26,7 +26,7 @@ def construction(draft: Draft, overrides: tuple[tuple[str, object], ...] = ()) -
     draft.kept.clear()
     lines: list[str] = []
     arguments = dict(draft.case.arguments) | dict(overrides)
-    built = call(draft, draft.case.role, arguments, lines)
+    built = call(draft, draft.built, arguments, lines)
     lines.append(f"{draft.subject} = {built}")
     if draft.has(op.Arguments):
         draft.need("pickle")
