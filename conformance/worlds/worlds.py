@@ -100,8 +100,10 @@ class Worlds:
         try:
             while sent.cases and not self.given_up(source, sent.cases[0].role):
                 ready = self._received(source, sent)
+                if ready is None:
+                    yield from self._one_by_one(source, sent.cases)
                 sent = self._sent(source, next(chunks, []))
-                yield from ready
+                yield from ready or ()
         finally:
             if sent.cases and not sent.pool.broken:
                 sent.pool.forget(sent.ticket, self.bound_s)
@@ -150,21 +152,21 @@ class Worlds:
         pool = self._place(cases[0]) if cases else self._pool(1, "simulated")
         return _Sent(pool, pool.send(source, cases) if cases else 0, cases)
 
-    def _received(self, source: Source, sent: _Sent) -> list[tuple[Case, Trace]]:
-        """The traces of a chunk; if it broke the pool, its cases are carried out one by one."""
-        cases = sent.cases
-        if not sent.pool.broken:
-            found = sent.pool.receive(sent.ticket, self._bound(source, cases[0]))
-            if not sent.pool.broken:
-                pairs = zip(cases, found, strict=True)
-                return [(case, self._trace(source, case, ranks)) for case, ranks in pairs]
-        return [(case, self.run(source, case)) for case in self._until_lost(source, cases)]
+    def _received(self, source: Source, sent: _Sent) -> list[tuple[Case, Trace]] | None:
+        """The traces of a chunk, or None if it broke the pool."""
+        if sent.pool.broken:
+            return None
+        found = sent.pool.receive(sent.ticket, self._bound(source, sent.cases[0]))
+        if sent.pool.broken:
+            return None
+        pairs = zip(sent.cases, found, strict=True)
+        return [(case, self._trace(source, case, ranks)) for case, ranks in pairs]
 
-    def _until_lost(self, source: Source, cases: list[Case]) -> Iterator[Case]:
-        """Cases of a broken chunk, as long as the role is not given up."""
+    def _one_by_one(self, source: Source, cases: list[Case]) -> Iterator[tuple[Case, Trace]]:
+        """Cases of a broken chunk, as long as the role is not given up and somebody judges."""
         for case in cases:
             if not self.given_up(source, case.role):
-                yield case
+                yield case, self.run(source, case)
 
     def given_up(self, source: Source, role: str) -> bool:
         """A role that failed to come back so often is not run any more: see `sampler.returns`."""
