@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import zipfile
@@ -35,5 +36,5 @@ def test_wheel_in_an_empty_folder(tmp_path: Path) -> None:
 
     assert done.returncode == 0, done.stdout
     assert str(site) in done.stdout or "../site/conformance" in done.stdout
-    assert "distributed.cover            MUST   holds" in done.stdout
+    assert re.search(r"^distributed\.cover +MUST +holds", done.stdout, re.M), done.stdout
     assert "conformance/spec/distributed.md" in zipfile.ZipFile(built).namelist()
