@@ -349,7 +349,8 @@ class Search:
                 told = f"now {violation.anomaly}" if violation else "it no longer occurs"
                 where = f"{deviation.clause}, {deviation.role}, case = {deviation.case!r}"
                 return self._said(STALE, f"{told}: remove the deviation {where}")
-            self._script(Found(deviation.case, trace, violation))
+            if self.examiner.shelf:
+                self._shelved(self._script(Found(deviation.case, trace, violation)))
         self.known, self.exercise, self.lost = known, Exercise(), 0
         return None
 
@@ -368,17 +369,22 @@ class Search:
         verdict.anomaly, verdict.about = found.violation.anomaly, found.violation.about
         verdict.case = repr(found.case)
         script = self._script(found)
+        path = self._shelved(script)
         verdict.scripts = list(self.scripts)
         what = self.candidate, self.prop.clause, self.prop.role, found
-        verdict.document = document(*what, script)
-        verdict.evidence = evidence(found, command(*what), reproduction(*what))
+        verdict.document = document(*what, path)
+        verdict.evidence = evidence(found, command(*what), script)
         return verdict
 
     def _script(self, found: Found) -> str:
-        """Write the stand-alone reproduction, if it was asked for; returns its path."""
+        """The stand-alone reproduction."""
+        return reproduction(self.candidate, self.prop.clause, self.prop.role, found)
+
+    def _shelved(self, script: str) -> str:
+        """Write a reproduction, if that was asked for; returns its path."""
         if self.examiner.shelf is None:
             return ""
-        path = self.examiner.shelf.put(self.candidate, self.prop.clause, self.prop.role, found)
+        path = self.examiner.shelf.put(self.candidate, self.prop.clause, self.prop.role, script)
         self.scripts.append(str(path))
         return str(path)
 

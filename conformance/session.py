@@ -157,7 +157,7 @@ class Session:
             wanted = self.config.getoption(f"--conformance-{form}")
             if wanted:
                 write(Path(wanted), text(document, form))
-        return list(tell(document))
+        return tell(document)
 
     def close(self) -> None:
         self.worlds.close()

@@ -14,6 +14,10 @@ NOT_PROVIDED = "not provided"
 NOT_APPLICABLE = "not applicable"
 NO_VERDICT = "no verdict"
 
+WORST_FIRST = (VIOLATED, STALE, NO_VERDICT, DECLARED, HOLDS, NOT_APPLICABLE, NOT_PROVIDED)
+BAD = WORST_FIRST[:3]
+"""What nobody may take for a pass."""
+
 
 @dataclass
 class Exercise:

@@ -195,9 +195,9 @@ def test_the_summary_of_a_step_is_appended(tmp_path: Path, monkeypatch: pytest.M
     path.write_text("before\n")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(path))
     monkeypatch.delenv("GITHUB_ACTIONS", raising=False)
-    silent = list(tell(mixed()))
+    silent = tell(mixed())
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
-    loud = list(tell(mixed()))
+    loud = tell(mixed())
 
     assert not silent and len(loud) == 2
     assert path.read_text().startswith("before\n## Conformance of shards")

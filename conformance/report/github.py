@@ -6,12 +6,12 @@ The forms are those of GitHub's "Workflow commands" page.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from conformance.report.markdown import BAD, markdown
+from conformance.report.markdown import markdown
 from conformance.report.result import Result
+from conformance.verdict import BAD
 
 ANNOTATIONS_MAX = 10
 """GitHub shows ten errors and ten warnings of a step."""
@@ -53,11 +53,10 @@ def _property(text: str) -> str:
     return _data(text).replace(":", "%3A").replace(",", "%2C")
 
 
-def tell(document: Result) -> Iterator[str]:
-    """Append to the step's summary where there is one; yields the lines to print."""
+def tell(document: Result) -> list[str]:
+    """Append to the step's summary where there is one; returns the lines to print."""
     path = os.environ.get("GITHUB_STEP_SUMMARY")
     if path:
         with Path(path).open("a", encoding="utf-8") as summary:
             summary.write(markdown(document))
-    if os.environ.get("GITHUB_ACTIONS") == "true":
-        yield from commands(document)
+    return commands(document) if os.environ.get("GITHUB_ACTIONS") == "true" else []

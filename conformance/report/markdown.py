@@ -7,13 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from conformance.report.result import Result, outcomes
-from conformance.verdict import NO_VERDICT, STALE, VIOLATED
+from conformance.verdict import BAD, WORST_FIRST
 
-ORDER = (
-    "violated", "stale deviation", "no verdict", "declared deviation", "holds", "not applicable",
-    "not provided",
-)  # fmt: skip
-BAD = (VIOLATED, STALE, NO_VERDICT)
 SPECIAL = re.compile(r"([\\`*_{}\[\]<>|#@!~&])")
 LENGTH_MAX = 60_000
 """GitHub takes 65,536 characters in a comment."""
@@ -35,13 +30,9 @@ def _parts(document: Result, candidate: dict[str, Any]) -> Iterator[str]:
     yield f"## Conformance of {_plain(candidate['name'])} {_plain(candidate['version'])}"
     if not run["complete"]:
         yield "**Partial:** the run was stopped before every chosen clause was examined."
-    yield (
-        "| "
-        + " | ".join(o for o in ORDER if o in counts)
-        + " |\n"
-        + "|---:" * len(counts)
-        + ("|\n| " + " | ".join(str(counts[o]) for o in ORDER if o in counts) + " |")
-    )
+    said = [outcome for outcome in WORST_FIRST if outcome in counts]
+    cells = [said, ["---:"] * len(said), [str(counts[outcome]) for outcome in said]]
+    yield "\n".join(f"| {' | '.join(row)} |" for row in cells)
     bad = [verdict for verdict in candidate["verdicts"] if verdict["outcome"] in BAD]
     bad.sort(key=lambda v: (v["level"] != "MUST", BAD.index(v["outcome"])))
     if bad:

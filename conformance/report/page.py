@@ -5,24 +5,17 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from conformance.report.markdown import ORDER
 from conformance.report.picture import grid, legend, timeline
 from conformance.report.result import Result, outcomes
+from conformance.verdict import NOT_PROVIDED, WORST_FIRST
 
 CODE = re.compile(r"`([^`]+)`")
 
-SIGNS = {
-    "violated": "✗", "stale deviation": "↺", "no verdict": "?", "declared deviation": "≈",
-    "holds": "✓", "not applicable": "–", "not provided": "·",
-}  # fmt: skip
+SIGNS = dict(zip(WORST_FIRST, "✗↺?≈✓–·", strict=True))
 
 
-def page(document: Result, links: str = "") -> str:
-    """The page. links: the address of the rendered spec, to which each clause is linked.
-
-    Everything that may come from a candidate is escaped, by Jinja's autoescape or in
-    `picture.py`.
-    """
+def page(document: Result) -> str:
+    """The page. What may come from a candidate is escaped, by Jinja or in `picture.py`."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup, escape
 
@@ -36,8 +29,8 @@ def page(document: Result, links: str = "") -> str:
     environment.filters["legend"] = legend
     return environment.get_template("page.html").render(
         document=document, chapters=_chapters(document), candidates=document["candidates"],
-        counts=[outcomes(candidate) for candidate in document["candidates"]], order=ORDER,
-        signs=SIGNS, links=links,
+        counts=[outcomes(candidate) for candidate in document["candidates"]], order=WORST_FIRST,
+        signs=SIGNS,
     )  # fmt: skip
 
 
@@ -66,4 +59,4 @@ def _chapters(document: Result) -> dict[str, list[dict[str, Any]]]:
 def _worst(verdicts: list[dict[str, Any]]) -> str:
     """The outcome that a cell shows; a role that is absent hides nothing."""
     said = {verdict["outcome"] for verdict in verdicts}
-    return next((outcome for outcome in ORDER if outcome in said), "not provided")
+    return next((outcome for outcome in WORST_FIRST if outcome in said), NOT_PROVIDED)

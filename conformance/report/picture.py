@@ -8,9 +8,10 @@ from __future__ import annotations
 from html import escape
 from typing import Any
 
+from conformance.report.grid import SIGNS
+
 CELL_W, CELL_H, LEFT = 34, 22, 150
 COLUMNS = 32
-SIGNS = {"doubled": "*", "wrong": "!", "out-of-range": "#", "padded": "+", "lost": "-"}
 STEP, LANE, LANES_LEFT = 26, 30, 90
 STEPS = 160
 

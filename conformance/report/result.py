@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
@@ -131,9 +132,6 @@ def _joined(before: dict[str, Any] | None, now: dict[str, Any]) -> dict[str, Any
     return now | {"run": now["run"] | {"complete": complete}, "verdicts": ordered}
 
 
-def outcomes(candidate: dict[str, Any]) -> dict[str, int]:
+def outcomes(candidate: dict[str, Any]) -> Counter[str]:
     """How many verdicts (clause x role) of each outcome a candidate has."""
-    counts: dict[str, int] = {}
-    for verdict in candidate["verdicts"]:
-        counts[verdict["outcome"]] = counts.get(verdict["outcome"], 0) + 1
-    return counts
+    return Counter(verdict["outcome"] for verdict in candidate["verdicts"])

@@ -11,14 +11,13 @@ from conformance.verdict import (
     DECLARED,
     HOLDS,
     NO_VERDICT,
-    NOT_APPLICABLE,
     NOT_PROVIDED,
     STALE,
     VIOLATED,
+    WORST_FIRST,
     Verdict,
 )  # fmt: skip
 
-ORDER = (VIOLATED, STALE, NO_VERDICT, DECLARED, HOLDS, NOT_APPLICABLE, NOT_PROVIDED)
 COLOURS = {VIOLATED: "red", STALE: "red", NO_VERDICT: "yellow", DECLARED: "yellow", HOLDS: "green"}
 
 
@@ -34,7 +33,9 @@ def write_summary(terminal: Any, verdicts: list[Verdict], facts: list[str]) -> N
             _write_clause(terminal, [verdict for verdict in own if verdict.clause == clause])
         _write_documents(terminal, own)
         counts = Counter(verdict.outcome for verdict in own)
-        told = ", ".join(f"{counts[outcome]} {outcome}" for outcome in ORDER if counts[outcome])
+        told = ", ".join(
+            f"{counts[outcome]} {outcome}" for outcome in WORST_FIRST if counts[outcome]
+        )
         terminal.write_line(f"{candidate}: {told}  (clause x role)")
 
 
@@ -42,9 +43,9 @@ def _write_clause(terminal: Any, verdicts: list[Verdict]) -> None:
     """One line for the clause; roles with another outcome than the worst get one each."""
     by_outcome = {
         outcome: [verdict for verdict in verdicts if verdict.outcome == outcome]
-        for outcome in ORDER
+        for outcome in WORST_FIRST
     }
-    for outcome in ORDER:
+    for outcome in WORST_FIRST:
         group = by_outcome[outcome]
         if not group or (outcome == NOT_PROVIDED and len(group) < len(verdicts)):
             continue

@@ -34,10 +34,9 @@ class Shelf:
     def __init__(self, folder: Path) -> None:
         self.folder, self.texts = folder, dict[Path, str]()
 
-    def put(self, candidate: Description, clause: Clause, role: str, found: Found) -> Path:
-        """Write the script under a name of its own; returns its path."""
+    def put(self, candidate: Description, clause: Clause, role: str, text: str) -> Path:
+        """Write a script under a name of its own; returns its path."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        text = reproduction(candidate, clause, role, found)
         stem = re.sub(r"[^\w.]+", "-", f"{clause.id}-{role}-{candidate.source}").strip("-")
         names = itertools.chain([stem], (f"{stem}-{number}" for number in itertools.count(2)))
         paths = (self.folder / f"{name}.py" for name in names)

@@ -15,7 +15,7 @@ from conformance.candidate import Description, Source
 from conformance.clauses import clauses
 from conformance.drawing import Found
 from conformance.laws import Unmet, Violation, load_laws
-from conformance.report.reproduction import Shelf
+from conformance.report.reproduction import Shelf, reproduction
 from conformance.trace import Trace
 from conformance.worlds.worlds import Worlds
 
@@ -79,7 +79,8 @@ def scripts(
             yield deviation, found
             continue
         clause = clauses()[deviation.clause]
-        yield deviation, shelf.put(candidate, clause, deviation.role, found)
+        what = candidate, clause, deviation.role
+        yield deviation, shelf.put(*what, reproduction(*what, found))
 
 
 def run_script(path: Path, bound_s: float = SCRIPT_S) -> tuple[int, str]:
