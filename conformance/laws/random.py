@@ -20,8 +20,8 @@ from conformance.laws.draws import (
     seeded,
     strayed,
 )
-from conformance.laws.relations import unrelated
-from conformance.laws.statistics import independent_draws, table, uniform_blocks
+from conformance.laws.relations import shuffled
+from conformance.laws.statistics import independent_draws, table
 from conformance.laws.views import Pass, option, rows, size
 from conformance.trace import Trace
 
@@ -73,7 +73,7 @@ def _blocks(found: Pass) -> Iterator[tuple[int, NDArray[np.int64]]]:
 def uniform(trace: Trace) -> Violation | None:
     _shuffles(trace)
     made, n = table(trace), size(trace)
-    return uniform_blocks(made, n) or unrelated(made, n)
+    return shuffled(made, n)
 
 
 @law("random.replacement")

@@ -22,6 +22,11 @@ STEPS = 24
 """So many equal steps are no accident: P(k steps of one size) <= 2 n / k!, and 24! > 6e23."""
 
 
+def shuffled(rows: Rows, n: int) -> Violation | None:
+    """Shuffles, one row each, in order: uniform each by itself, and none tells of the next."""
+    return uniform_blocks(rows, n) or unrelated(rows, n)
+
+
 def unrelated(rows: Rows, n: int) -> Violation | None:
     """The shuffles of passes in order, one row each: the first n places are news every time.
 

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from conformance.laws import Violation, law, require
 from conformance.laws.distributed import same_as_oracle
 from conformance.laws.draws import ENOUGH, crashed, ended, got, marked, seeded
-from conformance.laws.relations import unrelated
-from conformance.laws.statistics import table, uniform_blocks
+from conformance.laws.relations import shuffled
+from conformance.laws.statistics import table
 from conformance.laws.views import rows, shown
 from conformance.recipes import Values
 from conformance.trace import Trace
@@ -61,7 +61,7 @@ def uniform(trace: Trace) -> Violation | None:
     known = np.sort(given)
     require((np.diff(known) > 0).all() and np.isin(made, given).all())
     place = np.argsort(given)[np.searchsorted(known, made)]
-    return uniform_blocks(place, len(given)) or unrelated(place, len(given))
+    return shuffled(place, len(given))
 
 
 @law("subset.seeded")

@@ -128,11 +128,18 @@ def _descriptors() -> frozenset[tuple[int, str]]:
     return frozenset(pair for pair in found if not pair[1].startswith("/proc/"))
 
 
+def named_segments() -> list[tuple[Path, int]]:
+    """torch's segments in shared memory, and the process that made each: its number is in the name.
+
+    They outlive a maker that is killed.
+    """
+    return [(path, int(path.name.split("_")[1])) for path in SHARED.glob("torch_*")]
+
+
 def _segments(pids: frozenset[int] | None) -> frozenset[str]:
     """Segments in shared memory that this process maps, by address, and those that these processes
-    made, or any, by name: torch puts the number of the process in it."""
-    names = [path.name for path in SHARED.glob("torch_*")]
-    made = {name for name in names if pids is None or name.split("_")[1] in map(str, pids)}
+    made, or any, by name."""
+    made = {path.name for path, pid in named_segments() if pids is None or pid in pids}
     lines = Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace").splitlines()
     mapped = {line.split("-")[0] for line in lines if "/memfd:" in line or f"{SHARED}/" in line}
     return frozenset(made | mapped)

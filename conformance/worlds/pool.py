@@ -21,7 +21,6 @@ import tempfile
 from dataclasses import replace
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
-from pathlib import Path
 from typing import Any
 
 import psutil
@@ -30,6 +29,7 @@ from conformance.candidate import CandidateError, Source
 from conformance.case import Case
 from conformance.trace import Event, RankTrace
 from conformance.worlds.forkserver import Process
+from conformance.worlds.leftovers import named_segments
 from conformance.worlds.patience import Bound
 from conformance.worlds.process import Place, serve
 
@@ -234,9 +234,9 @@ def _kill_tree(process: Process) -> None:
 
 
 def _unlink_segments(pids: set[int | None]) -> None:
-    """Shared memory outlives the killed; torch names its segments after their makers."""
-    for path in Path("/dev/shm").glob("torch_*"):
-        if path.name.split("_")[1] in map(str, pids):
+    """Shared memory outlives the killed."""
+    for path, pid in named_segments():
+        if pid in pids:
             path.unlink(missing_ok=True)
 
 

@@ -23,6 +23,7 @@ from pathlib import Path
 import psutil
 
 from conformance.worlds.forkserver import MARK
+from conformance.worlds.leftovers import named_segments
 
 LINE = re.compile(r"^([a-z]+\.[a-z-]+)\s+(MUST|SHOULD)\s+(.{19})(.*)$")
 BOUND_S = 900
@@ -44,9 +45,7 @@ def strays(folder: str) -> set[str]:
     Shared memory is named after its maker, which other runs on this machine may still be using.
     """
     found = {str(path) for path in Path(folder).glob("conformance-*")}
-    for path in Path("/dev/shm").glob("torch_*"):
-        if not psutil.pid_exists(int(path.name.split("_")[1])):
-            found.add(str(path))
+    found |= {str(path) for path, pid in named_segments() if not psutil.pid_exists(pid)}
     for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error):
             about = process.environ()

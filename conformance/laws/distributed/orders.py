@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from conformance.laws import Mark, Unmet, Violation, law, require
 from conformance.laws.distributed.shares import doubled, padded_rounds
-from conformance.laws.relations import unrelated
-from conformance.laws.statistics import table, uniform_blocks
+from conformance.laws.draws import ENOUGH
+from conformance.laws.relations import shuffled
+from conformance.laws.statistics import table
 from conformance.laws.views import (
     Pass,
     global_order,
@@ -22,9 +23,6 @@ from conformance.laws.views import (
     whole_passes,
 )  # fmt: skip
 from conformance.trace import Trace
-
-ENOUGH = 16
-"""From this length on two equal shuffles are no accident: 1/16! is below 5e-14."""
 
 
 @law("distributed.one-sequence")
@@ -176,7 +174,7 @@ def uniform(trace: Trace) -> Violation | None:
     """Cut by drop_last or whole: each place, and each order after the one before."""
     made, n = table(trace), size(trace)
     require(made.shape[1] == n - n % trace.case.world_size)
-    return uniform_blocks(made, n) or unrelated(made, n)
+    return shuffled(made, n)
 
 
 @law("distributed.sequence")
