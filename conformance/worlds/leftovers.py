@@ -8,6 +8,8 @@ before the loader was constructed.
 from __future__ import annotations
 
 import contextlib
+import gc
+import itertools
 import os
 import threading
 import time
@@ -75,11 +77,22 @@ def _alive(now: Standing, before: Standing) -> bool:
 
 
 def _once(holds: Callable[[Standing], bool], pids: frozenset[int], bound_s: float) -> Standing:
-    """What stands as soon as `holds` says so, or when the time is up."""
+    """What stands as soon as `holds` says so, or when the time is up.
+
+    Garbage is collected again now and then: gc.collect() does nothing at all while another thread
+    is collecting.
+    """
     end = time.monotonic() + bound_s
-    while not holds(now := standing(pids)) and time.monotonic() < end:
+    for look in itertools.count(1):
+        if holds(now := standing(pids)) or time.monotonic() > end:
+            break
+        if look % COLLECTED_LOOKS == 0:
+            gc.collect()
         time.sleep(0.02)
     return now
+
+
+COLLECTED_LOOKS = 10
 
 
 def descendants(before: frozenset[int]) -> list[psutil.Process]:
