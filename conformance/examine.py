@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import collections
 import time
-import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -267,9 +266,9 @@ class Search:
         strategy = self.examiner.strategy(self.candidate, self.prop.role, scenario)
         if strategy is None:
             return
-        seed = zlib.crc32(f"{self.options.seed} {scenario.name} {self.prop.role}".encode())
-        draw = Drawing(self, self.options.effort)
-        draw.run(strategy, max(1, int(self.options.effort.examples * scenario.share)), seed)
+        effort, seed = self.options.effort, scenario.seed(self.options.seed, self.prop.role)
+        draw = Drawing(self, effort)
+        draw.run(strategy, scenario.count(effort), seed)
         if draw.best is not None:
             raise self._smaller(draw.best)
         self.examiner.drawn[key] = draw.traces

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import conformance
@@ -26,18 +26,17 @@ def of(table: Table) -> list[Property]:
     ]
 
 
+def placed() -> Iterator[tuple[str, Property]]:
+    """Each property with the name of the module that has it."""
+    for name in (found.name for found in pkgutil.iter_modules(conformance.__path__)):
+        if name.startswith("test_"):
+            for function in vars(importlib.import_module(f"conformance.{name}")).values():
+                yield from ((name, prop) for prop in getattr(function, "properties", ()))
+
+
 def everything() -> list[Property]:
     """Every property of the suite, in the order of the spec."""
-    names = [found.name for found in pkgutil.iter_modules(conformance.__path__)]
-    modules = [
-        importlib.import_module(f"conformance.{name}") for name in names if name.startswith("test_")
-    ]
-    tests = [function for module in modules for function in vars(module).values()]
-    found = {
-        (prop.clause.id, prop.role): prop
-        for test in tests
-        for prop in getattr(test, "properties", ())
-    }
+    found = {(prop.clause.id, prop.role): prop for _, prop in placed()}
     return [
         found[clause, role] for clause in clauses() for role in ROLES if (clause, role) in found
     ]

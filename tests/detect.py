@@ -83,8 +83,6 @@ class Detector:
             candidate = self.worlds.describe(Source(text, profile=self.options.profile))
         except CandidateError as error:
             return Detection(IMPORT, "", str(error), time.monotonic() - began, 0)
-        if self.options.profile == "torch":
-            self.worlds.describe(Source("reference", profile="torch"))  # else it is asked midway
         examiner = Examiner(self.worlds, self.options, self.deviations)
         for prop in self._properties(only):
             if prop.role not in candidate.roles:

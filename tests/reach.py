@@ -6,7 +6,6 @@ Cases of loaders, which start processes, are drawn and counted, and not carried 
 
 from __future__ import annotations
 
-import zlib
 from dataclasses import dataclass, replace
 
 from due import due
@@ -98,7 +97,6 @@ class Reacher:
                 counting.see(case)
             strategy = scenario.drawn(setting) if scenario.drawn else None
             if strategy is not None:
-                seed = zlib.crc32(f"{self.options.seed} {scenario.name} {prop.role}".encode())
-                count = max(1, int(self.options.effort.examples * scenario.share))
-                Drawing(counting, self.options.effort).run(strategy, count, seed)
+                effort, seed = self.options.effort, scenario.seed(self.options.seed, prop.role)
+                Drawing(counting, effort).run(strategy, scenario.count(effort), seed)
         return counting.exercise

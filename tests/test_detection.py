@@ -114,7 +114,7 @@ def test_rows_accumulate(tmp_path: Path) -> None:
     add([replace(ROW, seed=1, outcome=MISSED)], path=path)
 
     held = read(path)
-    assert [row.outcome for row in held.of(ROW.fault, "ci")] == [CAUGHT, MISSED]
+    assert [row.outcome for row in held.grouped()[ROW.fault, "ci"]] == [CAUGHT, MISSED]
     assert held.by_key[ROW.key] == ROW
     assert held.startups == [(1.0, 2.0)]
 

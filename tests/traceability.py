@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import pkgutil
 import re
 import sys
 from collections.abc import Iterator
@@ -24,9 +23,9 @@ from detection.faults import key, scored
 from detection.rows import CAUGHT, read
 from zoo import CITED, Fault
 
-import conformance
 from conformance.clauses import Clause, clauses, spec_folder
 from conformance.laws import load_laws
+from conformance.properties import placed
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = Path(__file__).parent / "TRACEABILITY.md"
@@ -70,12 +69,9 @@ def _file(function: object) -> str:
 def properties() -> dict[str, str]:
     """By clause, the files of properties that examine it and the scenarios they look in."""
     found: dict[str, dict[str, None]] = {}
-    for name in (entry.name for entry in pkgutil.iter_modules(conformance.__path__)):
-        if name.startswith("test_"):
-            for function in vars(importlib.import_module(f"conformance.{name}")).values():
-                for prop in getattr(function, "properties", ()):
-                    scenarios = ", ".join(scenario.name for scenario in prop.scenarios)
-                    found.setdefault(prop.clause.id, {})[f"{name}.py: {scenarios}"] = None
+    for name, prop in placed():
+        scenarios = ", ".join(scenario.name for scenario in prop.scenarios)
+        found.setdefault(prop.clause.id, {})[f"{name}.py: {scenarios}"] = None
     return {clause: "; ".join(places) for clause, places in found.items()}
 
 

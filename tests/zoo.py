@@ -70,12 +70,32 @@ class Fault:
     @property
     def text(self) -> str:
         """What `--impl` would be given."""
-        return f"{ZOO / self.module}.py:{self.name}"
+        return f"{ZOO / self.module}.py:{self.name}".rstrip(":")
 
     @property
     def samples(self) -> bool:
         """Whether it is a fault of samplers; the others start worker processes."""
         return clauses()[self.caught_by[0]].chapter in SAMPLING
+
+
+BROKEN = {
+    "wrapper.agree": "DistributedSamplerWrapper",
+    "balanced.distributed": "WeightedBalanceClassSampler",
+    "wrapper.set-epoch": "DistributedSamplerWrapper",
+    "balanced.seeded": "WeightedBalanceClassSampler",
+    "wrapper.small": "DistributedSamplerWrapper",
+    "balanced.labels": "WeightedBalanceClassSampler",
+    "wrapper.order": "DistributedSamplerWrapper",
+    "balanced.reject": "WeightedBalanceClassSampler",
+}
+"""The clauses that the published balanced samplers and their wrapper break, with a role each."""
+
+PUBLISHED = Fault(
+    "published_balanced", "",
+    "Class-balanced sampling for distributed training as it was published.",
+    tuple(BROKEN), "", (),
+)  # fmt: skip
+"""A module that is a candidate as a whole: it provides three roles, and each of them is wrong."""
 
 
 def classes(module: str) -> list[type]:

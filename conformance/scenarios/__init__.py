@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
@@ -66,3 +67,11 @@ class Scenario:
     small: Callable[[Setting], Iterable[Case]] | None = None
     drawn: Callable[[Setting], st.SearchStrategy[Case] | None] | None = None
     share: float = 1.0
+
+    def count(self, effort: Effort) -> int:
+        """How many cases are drawn."""
+        return max(1, int(effort.examples * self.share))
+
+    def seed(self, seed: int, role: str) -> int:
+        """The seed of the drawing: another one for each run, scenario and role."""
+        return zlib.crc32(f"{seed} {self.name} {role}".encode())

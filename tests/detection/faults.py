@@ -8,20 +8,9 @@ import importlib
 import inspect
 
 import torch
-from zoo import ZOO, Fault, wrong
+from zoo import PUBLISHED, ZOO, Fault, wrong
 
 from conformance.clauses import clauses
-
-PUBLISHED = Fault(
-    "published_balanced", "",
-    "Class-balanced sampling for distributed training as it was published.",
-    (
-        "wrapper.agree", "balanced.distributed", "wrapper.set-epoch", "balanced.seeded",
-        "wrapper.small", "balanced.labels", "wrapper.order", "balanced.reject",
-    ),
-    "", (),
-)  # fmt: skip
-"""A candidate with three roles, each of them wrong."""
 
 
 @functools.cache
@@ -33,11 +22,6 @@ def scored() -> tuple[Fault, ...]:
 def key(fault: Fault) -> str:
     """The name of a fault in the data: module and class."""
     return f"{fault.module}.{fault.name}".rstrip(".")
-
-
-def text(fault: Fault) -> str:
-    """What `--impl` would be given."""
-    return fault.text.rstrip(":")
 
 
 def askable(fault: Fault) -> list[str]:

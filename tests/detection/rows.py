@@ -75,10 +75,12 @@ class Rows:
     def __iter__(self) -> Iterator[Row]:
         return iter(self.by_key.values())
 
-    def of(self, fault: str, effort: str) -> list[Row]:
-        """The rows of a fault at an effort, by seed."""
-        found = [row for row in self if (row.fault, row.effort) == (fault, effort)]
-        return sorted(found, key=lambda row: row.seed)
+    def grouped(self) -> dict[tuple[str, str], list[Row]]:
+        """The rows of each fault at each effort, by seed."""
+        held: dict[tuple[str, str], list[Row]] = {}
+        for row in sorted(self, key=lambda row: row.seed):
+            held.setdefault((row.fault, row.effort), []).append(row)
+        return held
 
 
 def read(path: Path = DATA) -> Rows:

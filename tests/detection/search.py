@@ -14,7 +14,7 @@ from detect import Detection, Detector
 from zoo import Fault
 
 from detection.cost import cpu_s
-from detection.faults import askable, key, suite_digest, text
+from detection.faults import askable, key, suite_digest
 from detection.rows import CAUGHT, FAILED, LATE, MISSED, NEEDS_ACCELERATOR, Row
 
 
@@ -58,7 +58,7 @@ def _whole(detector: Detector, job: Job, row: Row) -> Row:
     detector.fresh()
     before = cpu_s()
     try:
-        found = detector.first(text(job.fault), within_s=job.within_s)
+        found = detector.first(job.fault.text, within_s=job.within_s)
     except TimeoutError:
         return replace(row, outcome=LATE, clause=LATE, seconds=job.within_s)
     if found is None:
@@ -88,6 +88,6 @@ def _named(detector: Detector, job: Job, row: Row, clauses: list[str]) -> Row:
 
 def _tells(detector: Detector, job: Job, clause: str) -> bool:
     try:
-        return bool(detector.first(text(job.fault), [clause], job.within_s))
+        return bool(detector.first(job.fault.text, [clause], job.within_s))
     except TimeoutError:
         return False

@@ -71,9 +71,7 @@ def _startup(rows: Rows) -> Times:
 
 def groups(rows: Rows) -> Iterator[tuple[Fault, str, list[Row]]]:
     """Each fault of the zoo with its rows at each effort that it was tried at."""
-    held: dict[tuple[str, str], list[Row]] = {}
-    for row in sorted(rows, key=lambda row: row.seed):
-        held.setdefault((row.fault, row.effort), []).append(row)
+    held = rows.grouped()
     for fault in scored():
         for effort in EFFORTS:
             if found := held.get((key(fault), effort)):

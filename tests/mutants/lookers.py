@@ -21,7 +21,6 @@ import psutil
 from detect import Detection, Detector
 
 from conformance import drawing, examine
-from conformance.candidate import Source
 from mutants.copies import remove, write
 from mutants.operators import Mutant
 from mutants.targets import Stage, Target
@@ -35,8 +34,6 @@ SHARED_MAX = 60
 """Mutants of samplers that share standing ranks: each of them stays imported there. Loaders leave
 more behind, such as a handler of SIGCHLD that calls the one before it: each gets ranks of its own.
 """
-
-ORACLE = Source("reference", profile="torch")
 
 
 class Job(NamedTuple):
@@ -171,8 +168,6 @@ def _outcome(
     for stage in stages:
         text = str(write(target, source, folder, name, roles, stage.profile))
         detector.options = stage.changed(detector.options)
-        if stage.profile == "torch":
-            detector.worlds.describe(ORACLE)  # before cases are sent ahead
         try:
             found = detector.first(text, stage.clauses, within_s)
         except TimeoutError as error:

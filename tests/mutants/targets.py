@@ -85,9 +85,6 @@ FIRST_LOADING = frozenset({
 })  # fmt: skip
 """The same for loaders."""
 
-GROUPED = frozenset({"wrapper.agree"})
-"""Clauses some of whose cases mean something else where there is no group of real ranks."""
-
 SMALL = Effort("small", examples=10, n_max=5, world_max=3, trials=0.5, seconds=20.0)
 """Less than any run of the suite does: enough for most mutants."""
 
@@ -197,7 +194,5 @@ class Target:
 def _tells(name: str, roles: tuple[str, ...]) -> bool:
     """Whether a clause belongs to the chapter of one of few roles, or is a first one for all."""
     clause = clauses()[name]
-    if name in GROUPED:
-        return False
     own = clause.chapter != "sampler" and bool(set(clause.roles) & set(roles))
     return name in FIRST or (own and clause.profile == "core" and not clause.statistical)
