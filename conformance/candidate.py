@@ -36,7 +36,7 @@ POLICIES = {
 """What a candidate may declare; `sentinel` is in addition the padding value, an int."""
 
 
-class CandidateError(Exception):
+class CandidateError(ValueError):
     """A candidate that cannot be examined: a usage error, never a verdict."""
 
 
@@ -90,7 +90,7 @@ def load(source: Source) -> tuple[dict[str, Any], Description]:
     if source.profile == "torch" and "torch" in declared:
         module = _import(declared["torch"])
     holder = _attribute(module, attribute, source.text) if attribute else module
-    roles = _roles(holder, dict(source.names), source.text)
+    roles = roles_of(holder, dict(source.names), source.text)
     policies = _policies({**declared.get("policies", {}), **dict(source.policies)}, source.text)
     return {**_stand_ins(), **roles}, _describe(source, module, roles, policies)
 
@@ -142,7 +142,11 @@ def _attribute(module: ModuleType, path: str, text: str) -> Any:
     return holder
 
 
-def _roles(holder: Any, names: dict[str, str], text: str) -> dict[str, Any]:
+def roles_of(holder: Any, names: dict[str, str], text: str) -> dict[str, Any]:
+    """The roles that a module, or a single class or function, provides, by name.
+
+    names: role -> attribute, where they differ. text: how the candidate is called in an error.
+    """
     for role in names:
         if role not in ROLES:
             raise CandidateError(f"--role {role}={names[role]}: no such role; {_known()}")

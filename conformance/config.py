@@ -1,46 +1,88 @@
-"""`[tool.conformance]` of the nearest `pyproject.toml`: role names and declared policies."""
+"""`conformance.toml`, or `[tool.conformance]` of `pyproject.toml`: what a project declares once.
+
+The nearest of the two counts, from the folder where the run was started upwards.
+"""
 
 from __future__ import annotations
 
-import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from conformance.candidate import POLICIES, ROLES, CandidateError
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib  # type: ignore[import-not-found, unused-ignore]
+from conformance.tables import Table, read
 
 Pairs = tuple[tuple[str, Any], ...]
 
+FILE, SHARED = "conformance.toml", "pyproject.toml"
 
-def read_toml(path: Path, told: str) -> dict[str, Any]:
-    """The tables of a TOML file; raises CandidateError that begins with `told`."""
-    try:
-        tables: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
-    except tomllib.TOMLDecodeError as error:
-        raise CandidateError(f"{told}: {error}") from error
-    return tables
+KINDS: dict[str, type] = {
+    "roles": dict, "policies": dict, "baselines": list, "spec-url": str, "strict": bool,
+    "deviation": list, "fixed": list,
+}  # fmt: skip
+"""The keys there are, and what each holds."""
 
 
-def read_config(folder: Path) -> tuple[Pairs, Pairs]:
-    """Role names and policies declared for runs started in `folder`, as pairs.
+@dataclass(frozen=True)
+class Config:
+    """What a project declares.
 
-    [tool.conformance.roles] maps a role to the candidate's name for it; [tool.conformance.policies]
-    holds `pads`, `divides` and `sentinel`. Raises CandidateError that names an unknown key.
+    roles: pairs of a role and the candidate's name for it. policies: pairs of `pads`, `divides` and
+    `sentinel`. baselines: files of known deviations, or names of shipped ones. spec_url: where the
+    spec is published as pages, "" if nowhere. strict: whether a violated SHOULD fails. table: the
+    file, with known deviations of its own; None if there is none.
     """
-    path = next(
-        (p for f in (folder, *folder.parents) if (p := f / "pyproject.toml").exists()), None
-    )
-    if path is None:
-        return (), ()
-    table = read_toml(path, str(path)).get("tool", {}).get("conformance", {})
-    known = {"roles": set(ROLES), "policies": {*POLICIES, "sentinel"}}
-    for section, entries in table.items():
-        unknown = set(entries) - known.get(section, set())
-        if section not in known or unknown:
-            what = f"{section}.{sorted(unknown)[0]}" if section in known else section
-            raise CandidateError(f"{path}: [tool.conformance] has no {what}")
-    return tuple(table.get("roles", {}).items()), tuple(table.get("policies", {}).items())
+
+    roles: Pairs = ()
+    policies: Pairs = ()
+    baselines: tuple[str, ...] = ()
+    spec_url: str = ""
+    strict: bool = False
+    table: Table | None = None
+
+
+def read_config(folder: Path) -> Config:
+    """What is declared for runs started in `folder`. Raises CandidateError that names the key."""
+    table = _nearest(folder)
+    if table is None:
+        return Config()
+    values = table.values
+    for key, value in values.items():
+        if key not in KINDS:
+            raise CandidateError(f"{table.path}: no key {key!r}; there are {', '.join(KINDS)}")
+        if not isinstance(value, KINDS[key]):
+            raise CandidateError(f"{table.path}: {key} is a {KINDS[key].__name__}, not {value!r}")
+    _known(table, "roles", set(ROLES))
+    _known(table, "policies", {*POLICIES, "sentinel"})
+    return Config(
+        tuple(values.get("roles", {}).items()), tuple(values.get("policies", {}).items()),
+        tuple(_placed(name, table.path) for name in values.get("baselines", [])),
+        values.get("spec-url", ""), values.get("strict", False), table,
+    )  # fmt: skip
+
+
+def _nearest(folder: Path) -> Table | None:
+    for place in (folder, *folder.parents):
+        own, shared = place / FILE, place / SHARED
+        found = read(own, str(own)) if own.exists() else None
+        below = read(shared, str(shared), "tool.conformance.") if shared.exists() else None
+        if found and below and below.values:
+            raise CandidateError(f"{own}: [tool.conformance] of {SHARED} beside it declares too")
+        if found or below:
+            return found or below
+    return None
+
+
+def _known(table: Table, section: str, names: set[str]) -> None:
+    unknown = sorted(set(table.values.get(section, {})) - names)
+    if unknown:
+        told = f"no {section}.{unknown[0]}; there are {', '.join(sorted(names))}"
+        raise CandidateError(f"{table.path}: {told}")
+
+
+def _placed(name: Any, file: Path) -> str:
+    """A baseline as it is named on the command line: files are beside the file that names them."""
+    if not isinstance(name, str):
+        raise CandidateError(f"{file}: baselines holds names of files, not {name!r}")
+    impl, equals, path = name.rpartition("=")
+    return f"{impl}{equals}{file.parent / path}" if Path(path).suffix else name

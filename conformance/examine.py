@@ -16,7 +16,7 @@ from typing import Any
 
 import torch
 
-from conformance.baseline import Deviation
+from conformance.baseline import Deviation, remedy
 from conformance.candidate import LOADERS, Description, Source
 from conformance.case import Case
 from conformance.clauses import Clause
@@ -83,7 +83,10 @@ class Options:
 
 
 class Examiner:
-    """Examines candidates one property at a time, in the worlds of one run."""
+    """Examines candidates one property at a time, in the worlds of one run.
+
+    heard: is told of each case that was judged: clause and role, and how many there were.
+    """
 
     def __init__(self, worlds: Worlds, options: Options, deviations: list[Deviation]) -> None:
         self.worlds, self.options, self.deviations = worlds, options, deviations
@@ -92,6 +95,7 @@ class Examiner:
         self.strategies: dict[Key, Any] = {}
         self.shelf = Shelf(Path(options.scripts)) if options.scripts else None
         self.alone: dict[tuple[Source, Case], Trace] = {}
+        self.heard: Callable[[str, int], None] = lambda subject, cases: None
         load_laws()
 
     def examine(self, candidate: Description, prop: Property) -> Verdict:
@@ -182,7 +186,10 @@ class Search:
         self.scripts: list[str] = []
         self.returns = LOADER_RETURNS if prop.role in LOADERS else RETURNS
         self.known = [
-            d for d in examiner.deviations if (d.clause, d.role) == (prop.clause.id, prop.role)
+            d
+            for d in examiner.deviations
+            if (d.clause, d.role) == (prop.clause.id, prop.role)
+            and d.concerns(candidate.source.text)
         ]
 
     def verdict(self) -> Verdict:
@@ -299,6 +306,7 @@ class Search:
     def _judge(self, case: Case, trace: Trace) -> Violation | None:
         """What the law says; a violation that a deviation explains is none."""
         self.exercise.run += 1
+        self.examiner.heard(f"{self.prop.clause.id} {self.prop.role}", self.exercise.run)
         if not trace.done and self.prop.clause.id != self.returns:
             self.lost += 1
             return None
@@ -346,8 +354,7 @@ class Search:
             violation = self._judge(deviation.case, trace)
             if violation is None or not deviation.explains(violation.anomaly, violation.about):
                 told = f"now {violation.anomaly}" if violation else "it no longer occurs"
-                where = f"{deviation.clause}, {deviation.role}, case = {deviation.case!r}"
-                return self._said(STALE, f"{told}: remove the deviation {where}")
+                return self._said(STALE, f"{told}: {remedy(deviation)}")
             if self.examiner.shelf:
                 self._shelved(self._script(Found(deviation.case, trace, violation)))
         self.known, self.exercise, self.lost = known, Exercise(), 0

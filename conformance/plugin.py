@@ -7,76 +7,22 @@ It is loaded wherever the package is installed, so it imports nothing heavy, and
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Generator
 from fnmatch import fnmatch
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from conformance.conclusion import Check
+from conformance.options import pytest_addoption  # noqa: F401  (a hook)
+
 if TYPE_CHECKING:
+    from conformance.report.progress import Progress
     from conformance.session import Session
 
-Check = Callable[[], None]
-"""What a property test is given: examine the candidate, and fail unless the clause holds."""
-
-PROPERTY = "conformance-verdict"
-
-
-FORMS = {
-    "json": "write the result of the run: everything that was seen, as one JSON document",
-    "html": "write the result as one self-contained page",
-    "md": "write the result as Markdown, fit for a comment on a pull request",
-    "badge": "write the result as a badge's JSON, in the form of shields.io",
-}
-"""The forms in which a result is written."""
-
-
-def pytest_addoption(parser: pytest.Parser) -> None:
-    """The options of the suite."""
-    group = parser.getgroup("conformance", "conformance of samplers")
-    group.addoption(
-        "--impl", action="append", default=[], metavar="MODULE",
-        help="the candidate: a dotted module, module:object or a .py file; may be repeated",
-    )  # fmt: skip
-    group.addoption(
-        "--role", action="append", default=[], metavar="ROLE=NAME",
-        help="the candidate's name for a role, e.g. DistributedSampler=MyShards; may be repeated",
-    )  # fmt: skip
-    group.addoption("--world-sizes", default="1,2,3,4", help="sizes of the real groups (1,2,3,4)")
-    group.addoption(
-        "--backend", default="auto", choices=("auto", "gloo", "nccl", "simulated"),
-        help="auto takes NCCL when there is a GPU for each rank, else gloo",
-    )  # fmt: skip
-    group.addoption("--effort", default="ci", choices=("quick", "ci", "nightly"))
-    group.addoption(
-        "--conformance-profile", default="core", choices=("core", "torch"),
-        help="core: what any right sampler obeys; torch: also torch's order, bit for bit",
-    )  # fmt: skip
-    group.addoption("--conformance-seed", type=int, default=0, help="another seed, other cases")
-    group.addoption(
-        "--clause", action="append", default=[], help="only clauses like this: distributed.*"
-    )
-    group.addoption("--on", action="append", default=[], metavar="ROLE", help="only this role")
-    group.addoption("--case", default=None, help="replay one case, as a violation printed it")
-    group.addoption(
-        "--case-timeout", type=float, default=20.0, help="seconds a rank may take for a case"
-    )
-    group.addoption(
-        "--baseline", action="append", default=[],
-        help="known deviations: a TOML file, or `torch`; may be repeated",
-    )  # fmt: skip
-    group.addoption(
-        "--write-baseline", default=None, metavar="FILE", help="write what is violated now"
-    )
-    for form, what in FORMS.items():
-        group.addoption(f"--conformance-{form}", default=None, metavar="PATH", help=what)
-    group.addoption(
-        "--repro-dir", default=None, metavar="DIR",
-        help="write a stand-alone script for each violation and each confirmed deviation",
-    )  # fmt: skip
-    group.addoption(
-        "--strict-should", action="store_true", help="a violated SHOULD fails the run too"
-    )
+VERDICT = "conformance_verdict"
+"""Where a report carries the verdict, from xdist's workers too."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -126,6 +72,8 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     """End every process."""
     if SESSION in config.stash:
         config.stash[SESSION].close()
+    if "conformance.marks" in sys.modules:
+        sys.modules["conformance.marks"].close()
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -152,23 +100,71 @@ def _like(name: str, patterns: list[str]) -> bool:
 
 
 @pytest.fixture
-def check(request: pytest.FixtureRequest, subject: Any) -> Iterator[Check]:
+def check(request: pytest.FixtureRequest, subject: Any) -> Check:
     """Examine the property of this item."""
     session = request.config.stash[SESSION]
-
-    def examine() -> None:
-        __tracebackhide__ = True
-        verdict = session.examine(*subject)
-        request.node.user_properties.append((PROPERTY, verdict.dumps()))
-        session.conclude(verdict)
-
-    yield examine
+    return Check(lambda: session.examine(*subject))
 
 
 @pytest.fixture
 def subject() -> None:
     """Replaced by parametrization."""
     pytest.fail("this test is for properties")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Show a live line where there is a terminal to show it on."""
+    plugins = [
+        session.config.pluginmanager.get_plugin(name)
+        for name in ("terminalreporter", "capturemanager")
+    ]
+    terminal, capture = plugins
+    if SESSION in session.config.stash and all(plugins) and terminal.isatty:
+        from conformance.report.progress import Progress
+
+        progress = session.config.stash[PROGRESS] = Progress(terminal, capture)
+        session.config.stash[SESSION].run.examiner.heard = progress.heard
+
+
+PROGRESS: pytest.StashKey[Progress] = pytest.StashKey()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> None:
+    """Tell a check how strict this run is."""
+    checked = pyfuncitem.funcargs.get("check")
+    if isinstance(checked, Check):
+        checked.strict = _strict(pyfuncitem.config)
+
+
+def _strict(config: pytest.Config) -> bool:
+    """Whether a violated SHOULD fails: said to the suite, in its file, or to pytest itself.
+
+    pytest 8 has an option for it, later ones a setting that the option changes.
+    """
+    if config.getoption("--strict-should"):
+        return True
+    if SESSION in config.stash and config.stash[SESSION].declared.strict:
+        return True
+    try:
+        return bool(config.getini("strict"))
+    except (KeyError, ValueError):
+        return bool(config.getoption("strict", False))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: Any) -> Generator[None, Any, Any]:
+    """Give the report the verdict, and JUnit its properties."""
+    if PROGRESS in item.config.stash and call.when == "call":
+        item.config.stash[PROGRESS].clear()
+    checked = getattr(item, "funcargs", {}).get("check")
+    if call.when != "call" or not isinstance(checked, Check) or checked.verdict is None:
+        return (yield)
+    item.user_properties += checked.told()
+    report = yield
+    setattr(report, VERDICT, checked.verdict.dumps())
+    return report
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:
@@ -184,14 +180,10 @@ def pytest_terminal_summary(terminalreporter: Any, exitstatus: int, config: pyte
     from conformance.verdict import Verdict
 
     reports = [r for group in terminalreporter.stats.values() for r in group if hasattr(r, "when")]
-    texts = [
-        text for report in reports if report.when == "call"
-        for name, text in report.user_properties if name == PROPERTY
-    ]  # fmt: skip
-    verdicts = [Verdict.loads(text) for text in texts]
+    verdicts = [Verdict.loads(getattr(r, VERDICT)) for r in reports if hasattr(r, VERDICT)]
     session = config.stash[SESSION]
     if verdicts:
-        write_summary(terminalreporter, session.ordered(verdicts), session.facts())
+        write_summary(terminalreporter, session.run.ordered(verdicts), session.facts())
         stopped = terminalreporter._session.shouldfail or terminalreporter._session.shouldstop
         for line in session.finish(verdicts, int(exitstatus) in (0, 1) and not stopped):
             terminalreporter.write_line(line)
@@ -199,11 +191,8 @@ def pytest_terminal_summary(terminalreporter: Any, exitstatus: int, config: pyte
 
 def pytest_report_teststatus(report: Any, config: pytest.Config) -> Any:
     """The word for each item is its verdict, not pytest's."""
-    if report.when != "call" or not getattr(report, "user_properties", None):
+    if not hasattr(report, VERDICT):
         return None
-    for name, text in report.user_properties:
-        if name == PROPERTY:
-            word = re.search(r'"outcome": "([^"]+)"', text)
-            letter = {"passed": ".", "failed": "F", "skipped": "s"}[report.outcome]
-            return report.outcome, letter, word.group(1) if word else report.outcome
-    return None
+    word = re.search(r'"outcome": "([^"]+)"', getattr(report, VERDICT))
+    letter = {"passed": ".", "failed": "F", "skipped": "s"}[report.outcome]
+    return report.outcome, letter, word.group(1) if word else report.outcome

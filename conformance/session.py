@@ -1,54 +1,28 @@
-"""One run of the suite: candidates, worlds, options; and which verdict fails an item."""
+"""The run of one pytest session: options become a run, verdicts become files and lines."""
 
 from __future__ import annotations
 
-import time
-import warnings
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-import hypothesis
 import pytest
 import torch
 
-from conformance.baseline import deviation_of, read_baseline, write_baseline
-from conformance.candidate import ROLES, CandidateError, Description, Source
+from conformance.asking import check_patterns, check_sizes
+from conformance.baseline import layered, write_baseline
+from conformance.candidate import ROLES, CandidateError, Source
 from conformance.case import Case, parse
 from conformance.clauses import clauses
-from conformance.config import read_config
-from conformance.examine import Examiner, Options, Property
-from conformance.plugin import FORMS
+from conformance.config import Config, read_config
+from conformance.examine import Options, Property
+from conformance.options import FORMS
 from conformance.report.forms import text, write
 from conformance.report.github import tell
 from conformance.report.result import result
+from conformance.run import Run
 from conformance.scenarios import EFFORTS
-from conformance.verdict import DECLARED, HOLDS, NOT_APPLICABLE, NOT_PROVIDED, VIOLATED, Verdict
-from conformance.worlds.worlds import Worlds
-
-
-class TorchRandom:
-    """torch's global generator in the shape that Hypothesis manages.
-
-    The CPU's alone: torch.manual_seed would remember a stack trace for every absent accelerator.
-    """
-
-    def seed(self, seed: int) -> None:
-        torch.default_generator.manual_seed(seed)
-
-    def getstate(self) -> torch.Tensor:
-        return torch.get_rng_state()
-
-    def setstate(self, state: torch.Tensor) -> None:
-        torch.set_rng_state(state)
-
-
-TORCH_RANDOM = TorchRandom()
-hypothesis.register_random(TORCH_RANDOM)
-
-
-class ShouldViolated(UserWarning):
-    """A SHOULD clause does not hold."""
+from conformance.verdict import Verdict
 
 
 class Session:
@@ -58,101 +32,61 @@ class Session:
         option = config.getoption
         self.config = config
         self.case = _case(option("--case"))
-        self.violated: list[Verdict] = []
-        self.began = time.monotonic()
-        self.worlds = Worlds(option("--backend"), option("--case-timeout"))
+        self.declared = read_config(config.invocation_params.dir)
+        self.baselines = [*self.declared.baselines, *option("--baseline")]
+        check_patterns("--clause", option("--clause"), clauses())
+        check_patterns("--on", option("--on"), ROLES)
         options = Options(
             EFFORTS[option("--effort")], _world_sizes(option("--world-sizes")),
             option("--conformance-profile"), option("--conformance-seed"),
             option("--backend") == "simulated", option("--repro-dir"),
         )  # fmt: skip
-        deviations = [d for name in option("--baseline") for d in read_baseline(name)]
-        _known_patterns(option("--clause"), option("--on"))
-        self.examiner = Examiner(self.worlds, options, deviations)
-        names, policies = read_config(config.invocation_params.dir)
-        names = (*names, *(_name(text) for text in option("--role")))
-        self.candidates: dict[str, Description] = {}
-        try:
-            for text in option("--impl"):
-                source = Source(text, names, policies, options.profile)
-                self.candidates[text] = self.worlds.describe(source)
-        except CandidateError:
-            self.worlds.close()
-            raise
+        deviations = layered(self.baselines, self.declared.table, option("--impl"))
+        self.run = Run(options, option("--backend"), option("--case-timeout"), deviations)
+        for source in _sources(config, self.declared, options.profile):
+            self.run.add(source)
 
     def examine(self, impl: str, prop: Property) -> Verdict:
-        candidate = self.candidates[impl]
         if self.case is not None:
-            return self.examiner.replay(candidate, prop, self.case)
-        verdict = self.examiner.examine(candidate, prop)
-        while self.config.getoption("--write-baseline") and verdict.outcome == VIOLATED:
-            self.examiner.deviations.append(deviation_of(verdict))
-            self.violated.append(verdict)
-            verdict = self.examiner.examine(candidate, prop)
-        return verdict
-
-    def conclude(self, verdict: Verdict) -> None:
-        """Pass, skip, warn or fail the item: nothing that was not seen to hold is green."""
-        __tracebackhide__ = True
-        if verdict.outcome in (HOLDS, DECLARED):
-            return
-        if verdict.outcome in (NOT_PROVIDED, NOT_APPLICABLE):
-            pytest.skip(f"{verdict.outcome}: {verdict.reason}")
-        lenient = verdict.level != "MUST" and not self.config.getoption("--strict-should")
-        if verdict.outcome == VIOLATED and lenient:
-            told = f"{verdict.clause} ({verdict.level}), {verdict.role}: {verdict.anomaly}"
-            warnings.warn(told, ShouldViolated, stacklevel=2)
-            return
-        pytest.fail(verdict.document or f"{verdict.outcome}: {verdict.reason}", pytrace=False)
+            return self.run.replay(impl, prop, self.case)
+        if self.config.getoption("--write-baseline"):
+            return self.run.examine_all(impl, prop)
+        return self.run.examine(impl, prop)
 
     def header(self) -> list[str]:
-        chosen = self.examiner.options
+        chosen = self.run.options
         sizes = ",".join(map(str, chosen.world_sizes))
-        backends = {self.worlds.backend_for(size) for size in chosen.world_sizes}
         return [
             f"conformance: profile {chosen.profile}, effort {chosen.effort.name}, "
             f"seed {chosen.seed} (--conformance-seed), world sizes {sizes}, "
-            f"backend {'/'.join(sorted(backends))}, torch {torch.__version__}"
+            f"backend {'/'.join(self.run.backends())}, torch {torch.__version__}"
         ]
 
     def told(self, complete: bool) -> dict[str, Any]:
         """The options of the run, for its result."""
-        chosen = self.examiner.options
-        return {
-            "command": " ".join(map(str, self.config.invocation_params.args)),
-            "profile": chosen.profile, "effort": chosen.effort.name, "seed": chosen.seed,
-            "world_sizes": list(chosen.world_sizes),
-            "backends": sorted({self.worlds.backend_for(size) for size in chosen.world_sizes}),
-            "baselines": list(self.config.getoption("--baseline")),
-            "seconds": round(time.monotonic() - self.began, 3), "complete": complete,
-        }  # fmt: skip
+        command = " ".join(map(str, self.config.invocation_params.args))
+        baselines = list(self.baselines)
+        return self.run.told() | {"command": command, "baselines": baselines, "complete": complete}
 
     def facts(self) -> list[str]:
         """A line about each candidate."""
         return [
             f"{text}: version {found.version}, roles {', '.join(found.roles)}, "
             f"policies {found.policies or 'none declared'}"
-            for text, found in self.candidates.items()
+            for text, found in self.run.candidates.items()
         ]
-
-    def ordered(self, verdicts: Iterable[Verdict]) -> list[Verdict]:
-        """In the order of the command line and of the spec."""
-        place = {clause: number for number, clause in enumerate(clauses())}
-        impls = list(self.candidates)
-        return sorted(
-            verdicts,
-            key=lambda v: (impls.index(v.candidate), place[v.clause], ROLES.index(v.role)),
-        )
 
     def finish(self, verdicts: Iterable[Verdict], complete: bool) -> list[str]:
         """Write what was asked for: the result, and every distinct violation as a baseline.
 
         Returns lines to print.
         """
-        path = self.config.getoption("--write-baseline")
+        path, candidates = self.config.getoption("--write-baseline"), self.run.candidates
         if path:
-            write_baseline(Path(path), self.ordered(self.violated))
-        document = result(self.told(complete), self.candidates.values(), self.ordered(verdicts))
+            found = self.run.ordered(self.run.violated)
+            write_baseline(Path(path), found, several=len(candidates) > 1)
+        ordered = self.run.ordered(verdicts)
+        document = result(self.told(complete), candidates.values(), ordered)
         for form in FORMS:
             wanted = self.config.getoption(f"--conformance-{form}")
             if wanted:
@@ -160,7 +94,13 @@ class Session:
         return tell(document)
 
     def close(self) -> None:
-        self.worlds.close()
+        self.run.close()
+
+
+def _sources(config: pytest.Config, declared: Config, profile: str) -> list[Source]:
+    names = (*declared.roles, *(_name(text) for text in config.getoption("--role")))
+    impls = config.getoption("--impl")
+    return [Source(text, names, declared.policies, profile) for text in impls]
 
 
 def _case(text: str | None) -> Case | None:
@@ -182,17 +122,4 @@ def _world_sizes(text: str) -> tuple[int, ...]:
         sizes = tuple(int(part) for part in text.split(","))
     except ValueError:
         sizes = ()
-    if not sizes or min(sizes) < 1:
-        raise CandidateError(f"--world-sizes {text}: write whole numbers >= 1, e.g. 1,2,4")
-    return sizes
-
-
-def _known_patterns(patterns: list[str], roles: list[str]) -> None:
-    from fnmatch import filter as matching
-
-    for pattern in patterns:
-        if not matching(list(clauses()), pattern):
-            raise CandidateError(f"--clause {pattern}: no such clause; see spec/")
-    for role in roles:
-        if not matching(list(ROLES), role):
-            raise CandidateError(f"--on {role}: no such role; the roles are {', '.join(ROLES)}")
+    return check_sizes("--world-sizes", sizes)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.plugin import Check
+from conformance.conclusion import Check
 from conformance.properties import prove
 from conformance.scenarios import balanced as cases
 
