@@ -10,8 +10,9 @@ import argparse
 import sys
 from pathlib import Path
 
-from conformance.plugin import FORMS
+from conformance.options import FORMS
 from conformance.report.forms import text, write
+from conformance.report.links import AddressError, checked
 from conformance.report.result import ResultError, merged, read
 
 
@@ -21,15 +22,20 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("results", nargs="+", type=Path, help="what --conformance-json wrote")
     for form, what in FORMS.items():
         parser.add_argument(f"--{form}", type=Path, metavar="PATH", help=what)
+    parser.add_argument(
+        "--spec-url", metavar="URL", help="where a site of the spec stands, for clauses to link to"
+    )
     chosen = vars(parser.parse_args(arguments))
     if not any(chosen[form] for form in FORMS):
         parser.error("say what to write: " + ", ".join(f"--{form} PATH" for form in FORMS))
     try:
         document = merged(map(read, chosen["results"]))
+        if chosen["spec_url"]:
+            document["spec_url"] = checked(chosen["spec_url"])
         for form in FORMS:
             if chosen[form]:
                 write(chosen[form], text(document, form))
-    except (ResultError, OSError) as error:
+    except (ResultError, AddressError, OSError) as error:
         print(error, file=sys.stderr)
         return 2
     return 0

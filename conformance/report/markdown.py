@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from conformance.report.links import clause_url
 from conformance.report.result import Result, outcomes
 from conformance.verdict import BAD, WORST_FIRST
 
@@ -36,22 +37,29 @@ def _parts(document: Result, candidate: dict[str, Any]) -> Iterator[str]:
     bad = [verdict for verdict in candidate["verdicts"] if verdict["outcome"] in BAD]
     bad.sort(key=lambda v: (v["level"] != "MUST", BAD.index(v["outcome"])))
     if bad:
-        yield _table(bad)
+        yield _table(document, bad)
     for verdict in bad:
         if verdict["evidence"]:
-            yield _folded(document["clauses"][verdict["clause"]], verdict)
+            yield _folded(document, verdict)
     yield (
         f"<sub>spec {document['spec']}, suite {run['suite']}, torch {_plain(run['torch'])}, "
         f"effort {run['effort']}, seed {run['seed']}, {run['seconds']:.0f} s</sub>"
     )
 
 
-def _table(bad: list[dict[str, Any]]) -> str:
+def _table(document: Result, bad: list[dict[str, Any]]) -> str:
     rows = [
-        f"| {v['clause']} | {v['level']} | {v['role']} | {v['outcome']} | {_plain(_what(v))} |"
+        f"| {_linked(document, v['clause'])} | {v['level']} | {v['role']} | {v['outcome']} "
+        f"| {_plain(_what(v))} |"
         for v in bad
     ]
     return "\n".join(["| clause | level | role | verdict | what |", "|---|---|---|---|---|", *rows])
+
+
+def _linked(document: Result, clause: str) -> str:
+    """The name of a clause, and the way to its text where that is known."""
+    url = clause_url(document, clause)
+    return f"[{clause}](<{url}>)" if url else clause
 
 
 def _what(verdict: dict[str, Any]) -> str:
@@ -61,14 +69,16 @@ def _what(verdict: dict[str, Any]) -> str:
     )
 
 
-def _folded(clause: dict[str, Any], verdict: dict[str, Any]) -> str:
+def _folded(document: Result, verdict: dict[str, Any]) -> str:
     """The evidence of one violation, behind a line to click on."""
-    evidence = verdict["evidence"]
+    evidence, name = verdict["evidence"], verdict["clause"]
+    clause, url = document["clauses"][name], clause_url(document, name)
+    spec = f" [spec](<{url}>)" if url else ""
     title = f"{verdict['clause']}, {verdict['role']}: {evidence['anomaly']}"
     return "\n".join(
         [
             f"<details><summary>{_escaped(title)}</summary>", "",
-            f"> {clause['sentence']}", "", _plain(evidence["saw"]), "",
+            f"> {clause['sentence']}{spec}", "", _plain(evidence["saw"]), "",
             _block(evidence["case"], "python"), "", "Again:", "", _block(evidence["again"], "sh"),
             "", "Without this suite:", "", _block(evidence["script"], "python"), "", "</details>",
         ]

@@ -3,40 +3,60 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from conformance.report.picture import grid, legend, timeline
+from conformance.report.links import clause_url
+from conformance.report.picture import grid, legend, marked, timeline
 from conformance.report.result import Result, outcomes
 from conformance.verdict import NOT_PROVIDED, WORST_FIRST
 
-CODE = re.compile(r"`([^`]+)`")
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+CODE = re.compile(r"(`{1,2})([^`]+)\1")
 
 SIGNS = dict(zip(WORST_FIRST, "✗↺?≈✓–·", strict=True))
 
 
 def page(document: Result) -> str:
     """The page. What may come from a candidate is escaped, by Jinja or in `picture.py`."""
+    candidates = document["candidates"]
+    return environment().get_template("page.html").render(
+        document=document, chapters=_chapters(document), candidates=candidates,
+        counts=[outcomes(candidate) for candidate in candidates], order=WORST_FIRST,
+        signs=SIGNS, labels=_labels(candidates),
+    )  # fmt: skip
+
+
+def environment() -> Environment:
+    """Where templates are found and escaped, with the filters that they use."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup, escape
 
-    environment = Environment(
+    found = Environment(
         loader=PackageLoader("conformance.report"), autoescape=True, undefined=StrictUndefined,
         trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
-    environment.filters["spoken"] = lambda text: Markup(_spoken(str(escape(text))))
-    environment.filters["grid"] = lambda evidence: Markup(grid(evidence))
-    environment.filters["timeline"] = lambda event: Markup(timeline(event))
-    environment.filters["legend"] = legend
-    return environment.get_template("page.html").render(
-        document=document, chapters=_chapters(document), candidates=document["candidates"],
-        counts=[outcomes(candidate) for candidate in document["candidates"]], order=WORST_FIRST,
-        signs=SIGNS,
-    )  # fmt: skip
+    found.filters["spoken"] = lambda text: Markup(_spoken(str(escape(text))))
+    found.filters["grid"] = lambda evidence: Markup(grid(evidence))
+    found.filters["timeline"] = lambda event: Markup(timeline(event))
+    found.filters["legend"] = legend
+    found.filters["marked"] = marked
+    return found
+
+
+def _labels(candidates: list[dict[str, Any]]) -> list[str]:
+    """What candidates are called side by side: a file by its last part, if that tells it apart."""
+    names = [candidate["name"] for candidate in candidates]
+    short = [name.rpartition("/")[2] if ".py" in name else name for name in names]
+    if len(set(short)) == len(names):
+        return short
+    return [f"{candidate['name']} {candidate['version']}" for candidate in candidates]
 
 
 def _spoken(escaped: str) -> str:
     """A sentence of the spec: what stands in backticks is code."""
-    return CODE.sub(r"<code>\1</code>", escaped)
+    return CODE.sub(r"<code>\2</code>", escaped)
 
 
 def _chapters(document: Result) -> dict[str, list[dict[str, Any]]]:
@@ -49,8 +69,10 @@ def _chapters(document: Result) -> dict[str, list[dict[str, Any]]]:
         ]
         row = clause | {
             "id": name,
+            "spec": clause_url(document, name),
             "verdicts": verdicts,
             "cells": [_worst(own) for own in verdicts],
+            "anomalies": [_anomalies(own) for own in verdicts],
         }
         found.setdefault(name.partition(".")[0], []).append(row)
     return found
@@ -60,3 +82,9 @@ def _worst(verdicts: list[dict[str, Any]]) -> str:
     """The outcome that a cell shows; a role that is absent hides nothing."""
     said = {verdict["outcome"] for verdict in verdicts}
     return next((outcome for outcome in WORST_FIRST if outcome in said), NOT_PROVIDED)
+
+
+def _anomalies(verdicts: list[dict[str, Any]]) -> list[str]:
+    """What the violations are called, each once."""
+    found = [v["evidence"]["anomaly"] for v in verdicts if v["evidence"]]
+    return list(dict.fromkeys(found))

@@ -17,6 +17,7 @@ from typing import Any
 import conformance
 from conformance.candidate import Description
 from conformance.clauses import clauses, spec_folder
+from conformance.report.links import checked
 from conformance.verdict import Verdict
 
 FORM = "sampler-conformance/result/1"
@@ -49,14 +50,22 @@ def machine() -> dict[str, Any]:
 
 
 def result(
-    run: dict[str, Any], candidates: Iterable[Description], verdicts: Iterable[Verdict]
+    run: dict[str, Any],
+    candidates: Iterable[Description],
+    verdicts: Iterable[Verdict],
+    spec_url: str | None = None,
 ) -> Result:
-    """The document. run: what `Session.told` says of the options, and whether it is complete."""
+    """The document. run: what `Session.told` says of the options, and whether it is complete.
+
+    spec_url: where a site of the spec stands, for reports to link to; raises AddressError if no
+    report may link there.
+    """
     found = list(verdicts)
     named = dict.fromkeys(verdict.clause for verdict in found)
     return {
         "form": FORM,
         "spec": spec_revision(),
+        "spec_url": None if spec_url is None else checked(spec_url),
         "clauses": {
             name: {"level": c.level, "sentence": c.sentence, "why": c.why, "laws": list(c.rows)}
             for name, c in clauses().items()
@@ -119,7 +128,9 @@ def merged(documents: Iterable[Result]) -> Result:
             known[key] = _joined(known.get(key), candidate)
     named = {name: c for document in found for name, c in document["clauses"].items()}
     ordered = {name: named[name] for name in clauses() if name in named}
-    return found[0] | {"clauses": ordered, "candidates": list(known.values())}
+    url = next((document["spec_url"] for document in found if document.get("spec_url")), None)
+    joined = {"spec_url": url, "clauses": ordered, "candidates": list(known.values())}
+    return found[0] | joined
 
 
 def _joined(before: dict[str, Any] | None, now: dict[str, Any]) -> dict[str, Any]:

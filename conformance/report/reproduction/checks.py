@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from conformance import loading as lo
 from conformance import operations as op
+from conformance.laws.loading import expected
 from conformance.recipes import Data
 from conformance.report.reproduction.draft import Draft
 from conformance.report.reproduction.seen import LONG, NOTHING
@@ -144,6 +146,13 @@ def _unequal(draft: Draft, found: Found) -> str:
     return "len({len(share) for [share] in now}) > 1" if ready else ""
 
 
+def _overwritten(draft: Draft, found: Found) -> str:
+    """Read again, the batches are not what they should be; when each changed is a race."""
+    due = expected(draft.case)
+    ready = _plan(draft, op.Iterate, lo.Reread) and not draft.several and draft.warned
+    return f"now[-1] == [] and now[-2] != {due}" if ready and due else ""
+
+
 def _plan(draft: Draft, *kinds: type) -> bool:
     return tuple(map(type, draft.case.plan)) == kinds
 
@@ -159,5 +168,5 @@ def _short(found: Found) -> bool:
 CHECKS: dict[str, Callable[[Draft, Found], str]] = {
     **dict.fromkeys(RAISED, _raised), "blames-another": _unnamed, "wrong-length": _length,
     "lost-attribute": _attribute, "prints": _prints,
-    "lost-index": _lost, "unequal-counts": _unequal,
+    "lost-index": _lost, "unequal-counts": _unequal, "overwritten": _overwritten,
 }  # fmt: skip

@@ -25,19 +25,31 @@ function filter() {
 
 function open_target() {
   const target = about.get(decodeURIComponent(location.hash.slice(1)));
-  if (target) { target.open = true; target.scrollIntoView(); target.querySelector("summary").focus({ preventScroll: true }); }
+  if (!target) return;
+  target.hidden = false;
+  target.open = true;
+  target.scrollIntoView();
+  target.querySelector("summary").focus({ preventScroll: true });
+}
+
+// A page from a file may be denied the clipboard: then the text is left selected, ready for Ctrl+C.
+function copied(pre) {
+  getSelection().selectAllChildren(pre);
+  try { return document.execCommand("copy"); } catch { return false; }
 }
 
 async function copy(button) {
   const pre = button.parentElement.querySelector("pre");
-  try { await navigator.clipboard.writeText(pre.textContent); }
-  catch { getSelection().selectAllChildren(pre); document.execCommand("copy"); }
-  button.textContent = "Copied";
+  let done = false;
+  try { await navigator.clipboard.writeText(pre.textContent); done = true; } catch { done = copied(pre); }
+  button.textContent = done ? "Copied" : "Selected";
   setTimeout(() => { button.textContent = "Copy"; }, 1500);
 }
 
-for (const control of [search, level, ...boxes]) control.addEventListener("input", filter);
+for (const control of [search, level, ...boxes])
+  for (const event of ["input", "change"]) control.addEventListener(event, filter);
 for (const button of document.querySelectorAll(".copy button")) button.addEventListener("click", () => copy(button));
+for (const link of document.querySelectorAll(".matrix a")) link.addEventListener("click", () => setTimeout(open_target));
 addEventListener("hashchange", open_target);
 filter();
 open_target();
