@@ -14,9 +14,9 @@ from typing import Any
 from conformance.baseline import layered
 from conformance.candidate import ROLES, CandidateError, Source, roles_of
 from conformance.clauses import clauses
-from conformance.examine import Options, Property
+from conformance.examine import Options
 from conformance.options import BACKENDS, PROFILES
-from conformance.properties import everything
+from conformance.properties import Property, everything
 from conformance.run import Run
 from conformance.scenarios import EFFORTS
 

@@ -9,7 +9,7 @@ import pytest
 
 from conformance.asking import Asked, asked
 from conformance.conclusion import Check
-from conformance.examine import Property
+from conformance.properties import Property
 from conformance.run import Run
 from conformance.verdict import Verdict
 

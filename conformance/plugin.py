@@ -115,12 +115,10 @@ def subject() -> None:
 @pytest.hookimpl(trylast=True)
 def pytest_sessionstart(session: pytest.Session) -> None:
     """Show a live line where there is a terminal to show it on."""
-    plugins = [
-        session.config.pluginmanager.get_plugin(name)
-        for name in ("terminalreporter", "capturemanager")
-    ]
-    terminal, capture = plugins
-    if SESSION in session.config.stash and all(plugins) and terminal.isatty:
+    plugins = session.config.pluginmanager
+    terminal: Any = plugins.get_plugin("terminalreporter")
+    capture = plugins.get_plugin("capturemanager")
+    if SESSION in session.config.stash and terminal and capture and terminal.isatty:
         from conformance.report.progress import Progress
 
         progress = session.config.stash[PROGRESS] = Progress(terminal, capture)

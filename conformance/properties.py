@@ -5,13 +5,23 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import conformance
 from conformance.candidate import ROLES
-from conformance.clauses import clauses
-from conformance.examine import Property
+from conformance.clauses import Clause, clauses
 from conformance.scenarios import Scenario
+
+
+@dataclass(frozen=True)
+class Property:
+    """A clause, the role that it is examined on, and where to look for a counterexample."""
+
+    clause: Clause
+    role: str
+    scenarios: tuple[Scenario, ...]
+
 
 Table = dict[str, tuple[Scenario, ...]]
 

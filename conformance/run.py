@@ -14,7 +14,8 @@ from conformance.baseline import Deviation, deviation_of
 from conformance.candidate import ROLES, CandidateError, Description, Source
 from conformance.case import Case
 from conformance.clauses import clauses
-from conformance.examine import Examiner, Options, Property
+from conformance.examine import Examiner, Options
+from conformance.properties import Property
 from conformance.verdict import VIOLATED, Verdict
 from conformance.worlds.worlds import Worlds
 

@@ -15,8 +15,9 @@ from conformance.candidate import ROLES, CandidateError, Source
 from conformance.case import Case, parse
 from conformance.clauses import clauses
 from conformance.config import Config, read_config
-from conformance.examine import Options, Property
+from conformance.examine import Options
 from conformance.options import FORMS
+from conformance.properties import Property
 from conformance.report.forms import text, write
 from conformance.report.github import tell
 from conformance.report.result import result

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 from conformance.baseline import Deviation
 from conformance.candidate import CandidateError, Source
-from conformance.examine import Examiner, Options, Property
-from conformance.properties import everything
+from conformance.examine import Examiner, Options
+from conformance.properties import Property, everything
 from conformance.scenarios import EFFORTS
 from conformance.verdict import VIOLATED
 from conformance.worlds.worlds import Worlds

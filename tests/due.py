@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from conformance.examine import Property
+from conformance.properties import Property
 
 NEAR = ("n = 0", "n >= 1", "n >= 10", "n >= 100", "n >= 1000")
 FAR = ("n >= 10000", "n >= 65536")

@@ -15,8 +15,9 @@ from conformance.candidate import Description
 from conformance.case import Case
 from conformance.classes import classes
 from conformance.drawing import Drawing
-from conformance.examine import Examiner, Options, Property
+from conformance.examine import Examiner, Options
 from conformance.laws import Violation
+from conformance.properties import Property
 from conformance.scenarios import EFFORTS
 from conformance.trace import Trace
 from conformance.verdict import NOT_APPLICABLE, Exercise

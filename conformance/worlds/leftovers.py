@@ -13,6 +13,7 @@ import itertools
 import os
 import threading
 import time
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -64,12 +65,26 @@ def leftovers(
         now = _once(lambda now: len(now.descriptors - before.descriptors) <= least, pids, CLOSED_S)
     opened, segments = now.descriptors - before.descriptors, now.segments - before.segments
     left = now.children - before.children, now.threads - before.threads
+    dead = ["garbage that gc.collect() does not collect"] if left[0] and not _collects() else []
     return {
         "children": len(left[0]), "threads": len(left[1]),
         "descriptors": len(opened), "segments": len(segments),
-        "what": [*map(_command, left[0]), *(text for _, text in sorted(opened)), *segments][:8],
+        "what": [*dead, *map(_command, left[0]), *(t for _, t in sorted(opened)), *segments][:8],
         "seconds": seconds,
     }  # fmt: skip
+
+
+def _collects() -> bool:
+    """Whether garbage is collected here: a process forked during a collection never does."""
+
+    class Canary:
+        pass
+
+    canary: Any = Canary()
+    canary.itself, seen = canary, weakref.ref(canary)
+    del canary
+    gc.collect()
+    return seen() is None
 
 
 def _alive(now: Standing, before: Standing) -> bool:

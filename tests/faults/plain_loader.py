@@ -152,7 +152,10 @@ class Pass:
             kind, value = self.received()
             self.pending.popleft()
             if kind == "error":
-                raise value
+                try:
+                    raise value
+                finally:
+                    del value  # else the error, its traceback and this pass would be a cycle
             if kind == "batch":
                 self.deal(self.loader.ahead)
                 return value

@@ -1,0 +1,289 @@
+"""The search for a counterexample to one property, and the verdict that comes of it.
+
+First the declared deviations are replayed, then every small configuration is tried, then Hypothesis
+draws larger ones across real process groups. The first violation that no deviation explains ends
+the search; where it was drawn, Hypothesis shrinks it, and at last the plan is cut down as well.
+"""
+
+from __future__ import annotations
+
+import collections
+import time
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+import torch
+
+from conformance.baseline import remedy
+from conformance.candidate import LOADERS, Description, Source
+from conformance.case import Case
+from conformance.drawing import SHRINK_S, Drawing, Found
+from conformance.laws import LAWS, Unmet, Violation
+from conformance.loading import Free, Shut
+from conformance.operations import Operation
+from conformance.properties import Property
+from conformance.report.document import command, document
+from conformance.report.evidence import evidence
+from conformance.report.reproduction import reproduction
+from conformance.scenarios import Scenario
+from conformance.trace import Trace
+from conformance.verdict import (
+    DECLARED,
+    HOLDS,
+    NO_VERDICT,
+    NOT_APPLICABLE,
+    NOT_PROVIDED,
+    STALE,
+    VIOLATED,
+    Exercise,
+    Verdict,
+)  # fmt: skip
+
+if TYPE_CHECKING:
+    from conformance.examine import Examiner
+
+RETURNS = "sampler.returns"
+LOADER_RETURNS = "workers.no-hang"
+"""The clauses that tell of a candidate that did not come back; no other clause judges that."""
+
+RACY = ("late-", "left-")
+"""Anomalies of time: what came late, or had not gone yet. Nobody is accused of what a busy machine
+does once."""
+
+CORE_ONLY = frozenset({"distributed.mix"})
+"""Clauses that contradict the torch profile, which fixes the order."""
+
+
+def left_shut(plan: tuple[Operation, ...]) -> bool:
+    """Whether a plan shuts the gate for good: whoever then asks for a batch waits for ever."""
+    moves = [type(step) for step in plan if isinstance(step, (Shut, Free))]
+    return moves[-1:] == [Shut]
+
+
+class Search:
+    """The search for a counterexample to one property."""
+
+    def __init__(self, examiner: Examiner, candidate: Description, prop: Property) -> None:
+        self.examiner, self.candidate, self.prop = examiner, candidate, prop
+        self.worlds, self.options = examiner.worlds, examiner.options
+        self.law = LAWS[prop.clause.id]
+        self.exercise = Exercise()
+        self.drawing = False
+        self.lost = 0
+        self.scripts: list[str] = []
+        self.returns = LOADER_RETURNS if prop.role in LOADERS else RETURNS
+        self.known = [
+            d
+            for d in examiner.deviations
+            if (d.clause, d.role) == (prop.clause.id, prop.role)
+            and d.concerns(candidate.source.text)
+        ]
+
+    def verdict(self) -> Verdict:
+        clause = self.prop.clause
+        if self.prop.role not in self.candidate.roles:
+            return self._said(NOT_PROVIDED)
+        if clause.profile == "torch" and self.options.profile != "torch":
+            return self._said(NOT_APPLICABLE, "only in the torch profile")
+        if clause.accelerator and not torch.cuda.is_available():
+            return self._said(NOT_APPLICABLE, "there is no accelerator here")
+        if clause.id in CORE_ONLY and self.options.profile == "torch":
+            return self._said(NOT_APPLICABLE, "the torch profile fixes the order")
+        stale = self._stale() if self.options.replay else None
+        if stale:
+            return stale
+        lost = self.worlds.lost.get((self.candidate.source, self.prop.role))
+        if clause.id != self.returns:
+            lost = None
+        looks: list[Callable[[], None]] = [
+            *(
+                [lambda: self.look([(lost.case, lost)])]
+                if lost and clause.id == self.returns
+                else []
+            ),
+            *(lambda s=s: self._small(s) for s in self.prop.scenarios if s.small),
+            *(lambda s=s: self._drawn(s) for s in self.prop.scenarios if s.drawn),
+        ]
+        return self.concluded(looks)
+
+    def concluded(self, looks: Iterable[Callable[[], None]]) -> Verdict:
+        """Look everywhere, and say what came of it."""
+        try:
+            for look in looks:
+                look()
+        except Found as found:
+            return self._violated(found)
+        if self.known:
+            reasons = list(dict.fromkeys(deviation.reason for deviation in self.known))
+            verdict = self._said(DECLARED, "; ".join(reasons))
+            verdict.declared, verdict.scripts = reasons, list(self.scripts)
+            return verdict
+        if self.lost or self.given_up():
+            return self._said(NO_VERDICT, f"the role did not come back: see {self.returns}")
+        if not self.exercise.run:
+            return self._said(NOT_APPLICABLE, "no case fits what the constructor takes")
+        return self._said(HOLDS) if self.exercise.exercised else self._unexercised()
+
+    def _unexercised(self) -> Verdict:
+        """No case met the precondition: a policy may put the clause out of force."""
+        policies = self.candidate.policies
+        if policies:
+            return self._said(NOT_APPLICABLE, f"under the declared policies {policies}")
+        if self.prop.clause.id == "distributed.policy":
+            return self._said(NOT_APPLICABLE, "no policy is declared")
+        return self._said(NO_VERDICT, f"none of {self.exercise.run} cases met the precondition")
+
+    # Where to look.
+
+    def _small(self, scenario: Scenario) -> None:
+        self.look(self.examiner.traces(self.candidate, self.prop, scenario))
+
+    def look(self, pairs: Iterable[tuple[Case, Trace]]) -> None:
+        for case, trace in pairs:
+            violation = self._judge(case, self._with_oracle(case, trace))
+            if violation is not None and violation.anomaly.startswith(RACY):
+                trace, violation = self.judged(case)
+            if violation is not None:
+                raise self._smaller(Found(case, trace, violation))
+
+    def _drawn(self, scenario: Scenario) -> None:
+        """Draw cases, or judge those that another clause has drawn; shrink what breaks the law.
+
+        Hypothesis draws the same cases again for the same seed, so a violation among remembered
+        traces is found again, and shrunk, by drawing.
+        """
+        self.drawing = True
+        key = self.candidate.source, self.prop.role, scenario.name
+        known = self.examiner.drawn.get(key)
+        if known is not None and not any(self._breaks(case, trace) for case, trace in known):
+            return
+        strategy = self.examiner.strategy(self.candidate, self.prop.role, scenario)
+        if strategy is None:
+            return
+        effort, seed = self.options.effort, scenario.seed(self.options.seed, self.prop.role)
+        draw = Drawing(self, effort)
+        draw.run(strategy, scenario.count(effort), seed)
+        if draw.best is not None:
+            raise self._smaller(draw.best)
+        self.examiner.drawn[key] = draw.traces
+
+    def _breaks(self, case: Case, trace: Trace | None) -> bool:
+        judged = trace if trace is not None else self.trace(case)
+        return self._judge(case, self._with_oracle(case, judged)) is not None
+
+    # How to judge.
+
+    def trace(self, case: Case) -> Trace:
+        return self.worlds.run(self.candidate.source, self.examiner.located(case))
+
+    def _with_oracle(self, case: Case, trace: Trace) -> Trace:
+        if self.prop.clause.profile != "torch":
+            return trace
+        name = "torch.utils.data" if self.candidate.source.text == "reference" else "reference"
+        source = Source(name, profile="torch")
+        self.worlds.describe(source)
+        oracle = self.worlds.run(source, trace.case)
+        return Trace(trace.case, trace.ranks, trace.policies, oracle)
+
+    def judged(self, case: Case) -> tuple[Trace, Violation | None]:
+        """Carry out a case and judge it."""
+        trace = self._with_oracle(case, self.trace(case))
+        return trace, self._judge(case, trace)
+
+    def _judge(self, case: Case, trace: Trace) -> Violation | None:
+        """What the law says; a violation that a deviation explains is none."""
+        self.exercise.run += 1
+        self.examiner.heard(f"{self.prop.clause.id} {self.prop.role}", self.exercise.run)
+        if not trace.done and self.prop.clause.id != self.returns:
+            self.lost += 1
+            return None
+        try:
+            violation = self.law(trace)
+        except Unmet:
+            return None
+        self.exercise.count(trace.classes, self.drawing)
+        if violation and any(d.explains(violation.anomaly, violation.about) for d in self.known):
+            return None
+        return violation
+
+    def given_up(self) -> bool:
+        return self.worlds.given_up(self.candidate.source, self.prop.role) or self.lost >= 3
+
+    # What to say.
+
+    def _smaller(self, found: Found) -> Found:
+        """Cut operations out of the plan while the same fault stays: many at a time, then few."""
+        began, size = time.monotonic(), max(1, len(found.case.plan) // 2)
+        if not found.trace.done or found.case.world == "alone":
+            return found
+        while size:
+            place = len(found.case.plan) - size
+            while place >= 0 and time.monotonic() - began < SHRINK_S:
+                plan = found.case.plan[:place] + found.case.plan[place + size :]
+                smaller = self._same(found, plan) if not left_shut(plan) else None
+                found = smaller or found
+                place = min(place, len(found.case.plan)) - size
+            size //= 2
+        return found
+
+    def _same(self, found: Found, plan: tuple[Operation, ...]) -> Found | None:
+        """The same fault with another plan, if that shows it."""
+        trace, violation = self.judged(found.case.with_plan(plan))
+        if violation is None or violation.anomaly != found.violation.anomaly:
+            return None
+        return Found(trace.case, trace, violation)
+
+    def _stale(self) -> Verdict | None:
+        """Replay the declared deviations; one that no longer occurs is an error of the baseline."""
+        known, self.known = self.known, []
+        for deviation in known:
+            trace = self._replayed(deviation.case)
+            violation = self._judge(deviation.case, trace)
+            if violation is None or not deviation.explains(violation.anomaly, violation.about):
+                told = f"now {violation.anomaly}" if violation else "it no longer occurs"
+                return self._said(STALE, f"{told}: {remedy(deviation)}")
+            if self.examiner.shelf:
+                self._shelved(self._script(Found(deviation.case, trace, violation)))
+        self.known, self.exercise, self.lost = known, Exercise(), 0
+        return None
+
+    def _replayed(self, case: Case) -> Trace:
+        """The trace of a stored case; one that is alone was perhaps carried out in this run."""
+        key = self.candidate.source, case
+        if case.world == "alone" and key not in self.examiner.alone:
+            for scenario in self.prop.scenarios:
+                if scenario.small:
+                    collections.deque(self.examiner.traces(self.candidate, self.prop, scenario), 0)
+        trace = self.examiner.alone.get(key) or self.trace(case)
+        return self._with_oracle(case, trace)
+
+    def _violated(self, found: Found) -> Verdict:
+        verdict = self._said(VIOLATED, found.violation.saw)
+        verdict.anomaly, verdict.about = found.violation.anomaly, found.violation.about
+        verdict.case = repr(found.case)
+        script = self._script(found)
+        path = self._shelved(script)
+        verdict.scripts = list(self.scripts)
+        what = self.candidate, self.prop.clause, self.prop.role, found
+        verdict.document = document(*what, path)
+        verdict.evidence = evidence(found, command(*what), script)
+        return verdict
+
+    def _script(self, found: Found) -> str:
+        """The stand-alone reproduction."""
+        return reproduction(self.candidate, self.prop.clause, self.prop.role, found)
+
+    def _shelved(self, script: str) -> str:
+        """Write a reproduction, if that was asked for; returns its path."""
+        if self.examiner.shelf is None:
+            return ""
+        path = self.examiner.shelf.put(self.candidate, self.prop.clause, self.prop.role, script)
+        self.scripts.append(str(path))
+        return str(path)
+
+    def _said(self, outcome: str, reason: str = "") -> Verdict:
+        clause = self.prop.clause
+        return Verdict(
+            str(self.candidate.source), clause.id, clause.level, self.prop.role, outcome, reason,
+            exercise=self.exercise,
+        )  # fmt: skip
