@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from conformance.candidate import POLICIES, ROLES, CandidateError
+from conformance.report.links import AddressError, checked
 from conformance.tables import Table, read
 
 Pairs = tuple[tuple[str, Any], ...]
@@ -53,6 +54,7 @@ def read_config(folder: Path) -> Config:
         if not isinstance(value, KINDS[key]):
             raise CandidateError(f"{table.path}: {key} is a {KINDS[key].__name__}, not {value!r}")
     _known(table, "roles", set(ROLES))
+    _check_address(table)
     _known(table, "policies", {*POLICIES, "sentinel"})
     return Config(
         tuple(values.get("roles", {}).items()), tuple(values.get("policies", {}).items()),
@@ -78,6 +80,13 @@ def _known(table: Table, section: str, names: set[str]) -> None:
     if unknown:
         told = f"no {section}.{unknown[0]}; there are {', '.join(sorted(names))}"
         raise CandidateError(f"{table.path}: {told}")
+
+
+def _check_address(table: Table) -> None:
+    try:
+        checked(table.values.get("spec-url", "."))
+    except AddressError as error:
+        raise CandidateError(f"{table.path}: {error}") from error
 
 
 def _placed(name: Any, file: Path) -> str:

@@ -29,11 +29,15 @@ def pytest_configure(config: pytest.Config) -> None:
     """Open a session where a candidate is given; a usage error ends the run at once."""
     if config.getoption("--impl") and not config.getoption("--collect-only"):
         from conformance.candidate import CandidateError
+        from conformance.worlds.forkserver import server, stop_servers
+
+        server(1)  # it imports torch while this process does
         from conformance.session import Session
 
         try:
             config.stash[SESSION] = Session(config)
         except CandidateError as error:
+            stop_servers()
             raise pytest.UsageError(str(error)) from error
 
 

@@ -87,7 +87,8 @@ class Session:
             found = self.run.ordered(self.run.violated)
             write_baseline(Path(path), found, several=len(candidates) > 1)
         ordered = self.run.ordered(verdicts)
-        document = result(self.told(complete), candidates.values(), ordered)
+        url = self.declared.spec_url or None
+        document = result(self.told(complete), candidates.values(), ordered, spec_url=url)
         for form in FORMS:
             wanted = self.config.getoption(f"--conformance-{form}")
             if wanted:

@@ -32,9 +32,12 @@ Row = tuple[int, int, dict[str, Any]]
 
 
 def grid(evidence: dict[str, Any]) -> str:
-    """A row for each rank and pass that the violation speaks of; marked cells carry a sign too."""
+    """A row for each rank and pass that the violation speaks of; marked cells carry a sign too.
+
+    "" if none of them yielded anything.
+    """
     rows = _rows(evidence)
-    if not rows:
+    if not any(event["items"] for *_, event in rows):
         return ""
     marks = {(rank, event, place): kind for rank, event, place, kind in evidence["marks"]}
     names, parts, widest = list[tuple[str, int]](), list[str](), 0

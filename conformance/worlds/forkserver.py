@@ -35,7 +35,10 @@ _RANKS: list[Any] = []
 
 
 def server(hash_seed: int) -> Any:
-    """The fork server whose interpreters hash with `hash_seed`; started if it is not there."""
+    """The fork server whose interpreters hash with `hash_seed`; started if it is not there.
+
+    It then still imports torch, and whoever first asks it for a process waits for that.
+    """
     if hash_seed not in _SERVERS:
         found = _SERVERS[hash_seed] = ForkServer()
         found.set_forkserver_preload(PRELOAD)

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from conformance.examine import Search
+from conformance.search import Search
 from detection.cost import cpu_s
 
 TESTS = Path(__file__).resolve().parents[1]

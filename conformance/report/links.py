@@ -1,0 +1,32 @@
+"""Where the spec can be read: the address of a clause on a site that `report/site.py` made."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+from urllib.parse import quote
+
+FIT = re.compile(r"(?:(?:https?|file)://|(?![A-Za-z][A-Za-z0-9+.-]*:))[^\x00-\x20\x7f]+")
+"""A result may come from anybody: `javascript:` and what a browser would trim to it are no base."""
+
+
+class AddressError(ValueError):
+    """A base address that no report may link to."""
+
+
+def checked(base: str) -> str:
+    """The base as it is. Raises AddressError unless it is http, https, file, or a relative path."""
+    if not FIT.fullmatch(base):
+        raise AddressError(
+            f"spec-url {base!r}: write an http, https or file address, or a relative path"
+        )
+    return base
+
+
+def clause_url(document: dict[str, Any], clause: str) -> str:
+    """The permanent link of a clause; "" where the document names no site, or no fit one."""
+    base = document.get("spec_url")
+    if not isinstance(base, str) or not FIT.fullmatch(base):
+        return ""
+    told = quote(base.rstrip("/"), safe=":/?#@!$&'*+,;=%~")
+    return f"{told}/{clause.partition('.')[0]}.html#{clause}"
