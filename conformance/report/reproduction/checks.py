@@ -146,6 +146,15 @@ def _unequal(draft: Draft, found: Found) -> str:
     return "len({len(share) for [share] in now}) > 1" if ready else ""
 
 
+def _unexplained(draft: Draft, found: Found) -> str:
+    """The last error does not say how the worker ended; its text holds process numbers."""
+    if draft.several or not draft.messages:
+        return ""
+    draft.need("re")
+    last = "([text for text in now if isinstance(text, str)] or [''])[-1]"
+    return f"not re.search(r'signal|kill|(code|status)\\W*\\d', {last}, re.I)"
+
+
 def _overwritten(draft: Draft, found: Found) -> str:
     """Read again, the batches are not what they should be; when each changed is a race."""
     due = expected(draft.case)
@@ -169,4 +178,5 @@ CHECKS: dict[str, Callable[[Draft, Found], str]] = {
     **dict.fromkeys(RAISED, _raised), "blames-another": _unnamed, "wrong-length": _length,
     "lost-attribute": _attribute, "prints": _prints,
     "lost-index": _lost, "unequal-counts": _unequal, "overwritten": _overwritten,
+    "reason-unnamed": _unexplained,
 }  # fmt: skip
