@@ -11,6 +11,9 @@ from dataclasses import dataclass
 
 from conformance.recipes import Recipe
 
+GENERATORS = ("Generator", "RandomState", "Random", "torch")
+"""What a dataset may hold to draw from: numpy's two kinds, Python's, torch's."""
+
 
 @dataclass(frozen=True, repr=False)
 class Fault(Recipe):

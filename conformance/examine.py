@@ -9,19 +9,21 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from conformance.baseline import Deviation
 from conformance.candidate import Description, Source
 from conformance.case import Case
 from conformance.laws import load_laws
 from conformance.properties import Property
-from conformance.report.reproduction import Shelf
 from conformance.scenarios import Effort, Scenario, Setting
 from conformance.search import Search
 from conformance.trace import Trace
 from conformance.verdict import Verdict
 from conformance.worlds.worlds import Worlds
+
+if TYPE_CHECKING:
+    from conformance.report.reproduction import Shelf
 
 Key = tuple[Source, str, str]
 """Candidate, role and name of the scenario."""
@@ -54,7 +56,7 @@ class Examiner:
         self.small: dict[Key, list[tuple[Case, Trace]]] = {}
         self.drawn: dict[Key, list[tuple[Case, Trace | None]]] = {}
         self.strategies: dict[Key, Any] = {}
-        self.shelf = Shelf(Path(options.scripts)) if options.scripts else None
+        self.shelf = _shelf(options.scripts) if options.scripts else None
         self.alone: dict[tuple[Source, Case], Trace] = {}
         self.heard: Callable[[str, int], None] = lambda subject, cases: None
         load_laws()
@@ -119,6 +121,13 @@ class Examiner:
             assert scenario.drawn is not None
             self.strategies[key] = scenario.drawn(self.setting(candidate, role))
         return self.strategies[key]
+
+
+def _shelf(folder: str) -> Shelf:
+    """Reproductions know torch, which is imported for them alone."""
+    from conformance.report.reproduction import Shelf
+
+    return Shelf(Path(folder))
 
 
 def needs_group(trace: Trace) -> bool:

@@ -7,37 +7,15 @@ from collections.abc import Iterable, Sequence
 from types import TracebackType
 from typing import Any
 
-import hypothesis
-import torch
-
 from conformance.baseline import Deviation, deviation_of
 from conformance.candidate import ROLES, CandidateError, Description, Source
 from conformance.case import Case
 from conformance.clauses import clauses
 from conformance.examine import Examiner, Options
 from conformance.properties import Property
+from conformance.randomness import manage_torch
 from conformance.verdict import VIOLATED, Verdict
 from conformance.worlds.worlds import Worlds
-
-
-class TorchRandom:
-    """torch's global generator in the shape that Hypothesis manages.
-
-    The CPU's alone: torch.manual_seed would remember a stack trace for every absent accelerator.
-    """
-
-    def seed(self, seed: int) -> None:
-        torch.default_generator.manual_seed(seed)
-
-    def getstate(self) -> torch.Tensor:
-        return torch.get_rng_state()
-
-    def setstate(self, state: torch.Tensor) -> None:
-        torch.set_rng_state(state)
-
-
-TORCH_RANDOM = TorchRandom()
-hypothesis.register_random(TORCH_RANDOM)
 
 
 class Run:
@@ -52,6 +30,7 @@ class Run:
     ) -> None:  # fmt: skip
         self.options, self.began = options, time.monotonic()
         self.worlds = Worlds(backend, case_timeout_s)
+        manage_torch()
         self.examiner = Examiner(self.worlds, options, list(deviations))
         self.candidates: dict[str, Description] = {}
         self.violated: list[Verdict] = []

@@ -12,19 +12,17 @@ import time
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-import torch
-
 from conformance.baseline import remedy
 from conformance.candidate import LOADERS, Description, Source
 from conformance.case import Case
 from conformance.drawing import SHRINK_S, Drawing, Found
 from conformance.laws import LAWS, Unmet, Violation
 from conformance.loading import Free, Shut
+from conformance.machine import has_cuda
 from conformance.operations import Operation
 from conformance.properties import Property
 from conformance.report.document import command, document
 from conformance.report.evidence import evidence
-from conformance.report.reproduction import reproduction
 from conformance.scenarios import Scenario
 from conformance.trace import Trace
 from conformance.verdict import (
@@ -85,7 +83,7 @@ class Search:
             return self._said(NOT_PROVIDED)
         if clause.profile == "torch" and self.options.profile != "torch":
             return self._said(NOT_APPLICABLE, "only in the torch profile")
-        if clause.accelerator and not torch.cuda.is_available():
+        if clause.accelerator and not has_cuda():
             return self._said(NOT_APPLICABLE, "there is no accelerator here")
         if clause.id in CORE_ONLY and self.options.profile == "torch":
             return self._said(NOT_APPLICABLE, "the torch profile fixes the order")
@@ -270,7 +268,9 @@ class Search:
         return verdict
 
     def _script(self, found: Found) -> str:
-        """The stand-alone reproduction."""
+        """The stand-alone reproduction; it knows torch, which is imported for it alone."""
+        from conformance.report.reproduction import reproduction
+
         return reproduction(self.candidate, self.prop.clause, self.prop.role, found)
 
     def _shelved(self, script: str) -> str:

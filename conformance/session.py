@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 
 from conformance.asking import check_patterns, check_sizes
 from conformance.baseline import layered, write_baseline
@@ -16,6 +15,7 @@ from conformance.case import Case, parse
 from conformance.clauses import clauses
 from conformance.config import Config, read_config
 from conformance.examine import Options
+from conformance.machine import torch_version
 from conformance.options import FORMS
 from conformance.properties import Property
 from conformance.report.forms import text, write
@@ -60,7 +60,7 @@ class Session:
         return [
             f"conformance: profile {chosen.profile}, effort {chosen.effort.name}, "
             f"seed {chosen.seed} (--conformance-seed), world sizes {sizes}, "
-            f"backend {'/'.join(self.run.backends())}, torch {torch.__version__}"
+            f"backend {'/'.join(self.run.backends())}, torch {torch_version()}"
         ]
 
     def told(self, complete: bool) -> dict[str, Any]:

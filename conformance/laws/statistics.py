@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import binom, hypergeom
 
 from conformance import operations as op
 from conformance.laws import Violation, require
@@ -31,6 +30,8 @@ OFTEN = 100
 
 def tail(counts: ArrayLike, trials: ArrayLike, chance: ArrayLike) -> NDArray[np.float64]:
     """Twice the smaller exact tail of Binomial(trials, chance), per cell, at most 1."""
+    from scipy.stats import binom  # takes half a second, and most clauses do without
+
     below = binom.cdf(counts, trials, chance)
     above = binom.sf(np.asarray(counts) - 1, trials, chance)
     return np.asarray(np.minimum(1.0, 2 * np.minimum(below, above)))
@@ -135,6 +136,8 @@ def large_shuffle(order: NDArray[np.int64], n: int = 0) -> Violation | None:
 
 def _crowded(order: NDArray[np.int64], n: int, parts: int) -> Violation | None:
     """How many indices of each part of [0, n) lie in each part of the pass: hypergeometric."""
+    from scipy.stats import hypergeom
+
     widths, what = in_parts(order, n, parts)
     lengths, where = in_parts(np.arange(len(order)), len(order), parts)
     counts = np.zeros((parts, parts), dtype=np.int64)

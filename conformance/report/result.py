@@ -17,6 +17,7 @@ from typing import Any
 import conformance
 from conformance.candidate import Description
 from conformance.clauses import clauses, spec_folder
+from conformance.machine import accelerators, torch_version
 from conformance.report.links import checked
 from conformance.verdict import Verdict
 
@@ -40,12 +41,10 @@ def spec_revision() -> str:
 
 def machine() -> dict[str, Any]:
     """Where a run took place."""
-    import torch
-
     return {
-        "suite": conformance.__version__, "torch": str(torch.__version__),
+        "suite": conformance.__version__, "torch": torch_version(),
         "python": platform.python_version(), "platform": platform.platform(),
-        "accelerators": torch.cuda.device_count(),
+        "accelerators": accelerators(),
     }  # fmt: skip
 
 

@@ -10,11 +10,10 @@ import itertools
 from collections.abc import Iterator
 from typing import Any
 
-import torch
-
 from conformance.case import Case
 from conformance.datasets import Collate, Fault, Mapped, Stream
 from conformance.loading import Carry, Contexts, Describe, Devices, Overlap, Pinned
+from conformance.machine import has_accelerator
 from conformance.operations import Drain, Iterate, Open, Operation, Rebuild, Take
 from conformance.scenarios import Scenario, Setting
 from conformance.scenarios.loading import loader
@@ -41,12 +40,6 @@ SHOWN: list[Operation] = [Iterate(), Describe()]
 PLAIN = Rebuild((("pin_memory", False),))
 
 
-def _accelerated() -> bool:
-    """Whether this machine has an accelerator of any kind."""
-    found: Any = getattr(torch, "accelerator", torch.cuda)
-    return bool(found.is_available())
-
-
 def _containers() -> Iterator[Case]:
     """The same passes with and without pinned memory; without workers all, with workers some."""
     plan: list[Operation] = [Devices(), *SHOWN, Pinned(), PLAIN, *SHOWN]
@@ -63,7 +56,7 @@ def _containers() -> Iterator[Case]:
 
 def _without(setting: Setting) -> Iterator[Case]:
     """Where there is an accelerator the clause cannot be tried, so there is no case."""
-    if _accelerated():
+    if has_accelerator():
         return
     for workers in (0, 2):
         plan: list[Operation] = [Devices(), *SHOWN, *SHOWN, PLAIN, *SHOWN, *SHOWN]

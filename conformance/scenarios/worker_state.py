@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from conformance.case import Case
-from conformance.datasets import Collate, Mapped, Order, Stream
+from conformance.datasets import GENERATORS, Collate, Mapped, Order, Stream
 from conformance.loading import Drop, Free, Journal, Printed, Schedule, Settle, Shut, Tell
 from conformance.operations import (
     Drain,
@@ -22,7 +22,6 @@ from conformance.operations import (
 from conformance.recipes import Generator, Role
 from conformance.scenarios import Scenario, Setting
 from conformance.scenarios.loading import ROLE, loader
-from conformance.worlds.samples import OWN
 
 SINGLE: dict[str, Any] = {"batch_size": None, "collate_fn": Collate("list")}
 """Every item by itself, as the dataset gives it."""
@@ -70,7 +69,7 @@ def _rank_dice(setting: Setting) -> Iterator[Case]:
 
 def _own(setting: Setting) -> Iterator[Case]:
     """Generators that the dataset holds; with fresh workers, and with workers that are kept."""
-    for number, kind in enumerate(OWN):
+    for number, kind in enumerate(GENERATORS):
         data = Mapped(2 * EACH, gives=f"own-{kind}", gated=1)
         options = KEPT[number % 2]
         yield loader(data, [*_passes(2), Printed()], num_workers=2, **SINGLE, **options)

@@ -31,7 +31,7 @@ from conformance.trace import Event, RankTrace
 from conformance.worlds.forkserver import Process
 from conformance.worlds.leftovers import named_segments
 from conformance.worlds.patience import Bound
-from conformance.worlds.process import Place, serve
+from conformance.worlds.place import Place, begin
 
 START_S_MAX = 120.0
 GRACE_S = 1.0
@@ -59,7 +59,7 @@ class Pool:
         for rank in range(world_size):
             ours, theirs = Pipe()
             place = Place(rank, world_size, backend, store)
-            process = Process(rank % 2 + 1, target=serve, args=(theirs, place), daemon=False)
+            process = Process(rank % 2 + 1, target=begin, args=(theirs, place), daemon=False)
             process.start()
             theirs.close()
             self.connections.append(ours)

@@ -17,7 +17,7 @@ import resource
 import signal
 import sys
 import tempfile
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from multiprocessing import forkserver
 from multiprocessing.connection import Connection
@@ -32,6 +32,7 @@ from conformance.candidate import LOADERS, CandidateError, load
 from conformance.case import Case
 from conformance.trace import RankTrace
 from conformance.worlds.loader import LoaderRank
+from conformance.worlds.place import Place
 from conformance.worlds.rank import Rank
 
 with torch.autograd.profiler.record_function("preload"):
@@ -39,24 +40,6 @@ with torch.autograd.profiler.record_function("preload"):
 
 OUTPUT_BYTES_MAX = 64 << 20
 MEMORY_BYTES_MAX = 4 << 30
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where a process stands: its rank in a group of `world_size`, met through the file `store`.
-
-    backend: "gloo", "nccl", or for a process without a group "simulated", or "alone" if it serves
-    one case only.
-    """
-
-    rank: int
-    world_size: int
-    backend: str
-    store: str
-
-    @property
-    def grouped(self) -> bool:
-        return self.backend not in ("simulated", "alone")
 
 
 def serve(connection: Connection, place: Place) -> None:

@@ -88,7 +88,7 @@ OWN: dict[str, Callable[[int], Any]] = {
     "Random": random.Random,
     "torch": lambda seed: torch.Generator().manual_seed(seed),
 }
-"""Generators that a dataset may hold."""
+"""The generators that a dataset may hold, by their names in `datasets.GENERATORS`."""
 
 
 def draw_from(own: Any) -> int:

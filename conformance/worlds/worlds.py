@@ -11,6 +11,7 @@ from typing import Any
 
 from conformance.candidate import LOADERS, CandidateError, Description, Source
 from conformance.case import Case
+from conformance.machine import accelerators
 from conformance.trace import RankTrace, Trace
 from conformance.worlds.forkserver import stop_servers
 from conformance.worlds.pool import Pool
@@ -192,9 +193,7 @@ class Worlds:
         """The backend that a group of this size gets."""
         if self.backend != "auto":
             return self.backend
-        import torch
-
-        return "nccl" if 0 < world_size <= torch.cuda.device_count() else "gloo"
+        return "nccl" if 0 < world_size <= accelerators() else "gloo"
 
     def _pool(self, world_size: int, backend: str, of: str = "samplers") -> Pool:
         """The pool for this, started if need be; a loader's worker processes disturb no sampler."""
