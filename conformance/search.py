@@ -237,11 +237,13 @@ class Search:
         for deviation in known:
             trace = self._replayed(deviation.case)
             violation = self._judge(deviation.case, trace)
-            if violation is None or not deviation.explains(violation.anomaly, violation.about):
-                told = f"now {violation.anomaly}" if violation else "it no longer occurs"
-                return self._said(STALE, f"{told}: {remedy(deviation)}")
+            if violation is None:
+                return self._said(STALE, f"it no longer occurs: {remedy(deviation)}")
+            found = Found(deviation.case, trace, violation)
+            if not deviation.explains(violation.anomaly, violation.about):
+                return self._violated(found)  # still broken, in another way than was declared
             if self.examiner.shelf:
-                self._shelved(self._script(Found(deviation.case, trace, violation)))
+                self._shelved(self._script(found), known=True)
         self.known, self.exercise, self.lost = known, Exercise(), 0
         return None
 
@@ -273,11 +275,12 @@ class Search:
 
         return reproduction(self.candidate, self.prop.clause, self.prop.role, found)
 
-    def _shelved(self, script: str) -> str:
+    def _shelved(self, script: str, known: bool = False) -> str:
         """Write a reproduction, if that was asked for; returns its path."""
         if self.examiner.shelf is None:
             return ""
-        path = self.examiner.shelf.put(self.candidate, self.prop.clause, self.prop.role, script)
+        what = self.candidate, self.prop.clause, self.prop.role
+        path = self.examiner.shelf.put(*what, script, known)
         self.scripts.append(str(path))
         return str(path)
 

@@ -54,4 +54,4 @@ def _cells(event: Event, rank: int, number: int, marks: dict[tuple[int, int, int
     left = "" if start == 0 else f"[{start}:] "
     more = "" if len(items.values) <= start + CELLS else f" ... {len(items.values)} in all"
     sizes = "" if items.sizes is None else f"  batches of {items.sizes[:8].tolist()}"
-    return left + "".join(cells) + more + sizes
+    return left + ("".join(cells) or "    (nothing)") + more + sizes

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from conformance.classes import SHOWN
 from conformance.verdict import (
+    BAD,
     DECLARED,
     HOLDS,
     NO_VERDICT,
@@ -29,9 +30,12 @@ def write_summary(terminal: Any, verdicts: list[Verdict], facts: list[str]) -> N
         for fact in facts:
             if fact.startswith(f"{candidate}: ") or ": " not in fact:
                 terminal.write_line(fact)
-        for clause in dict.fromkeys(verdict.clause for verdict in own):
-            _write_clause(terminal, [verdict for verdict in own if verdict.clause == clause])
+        for clause, verdicts in _by_clause(own):
+            _write_clause(terminal, clause, verdicts)
         _write_documents(terminal, own)
+        bad = [verdict for verdict in own if verdict.outcome in BAD]
+        for clause, verdicts in _by_clause(bad) if len(own) > REPEATED_AFTER else ():
+            _write_clause(terminal, clause, verdicts)
         counts = Counter(verdict.outcome for verdict in own)
         told = ", ".join(
             f"{counts[outcome]} {outcome}" for outcome in WORST_FIRST if counts[outcome]
@@ -39,7 +43,24 @@ def write_summary(terminal: Any, verdicts: list[Verdict], facts: list[str]) -> N
         terminal.write_line(f"{candidate}: {told}  (clause x role)")
 
 
-def _write_clause(terminal: Any, verdicts: list[Verdict]) -> None:
+REPEATED_AFTER = 20
+"""After more verdicts than these the bad ones are told once more, at the end."""
+
+
+def _by_clause(verdicts: list[Verdict]) -> Iterator[tuple[str, list[Verdict]]]:
+    """The verdicts on each clause; chapters that are not provided at all are one line each."""
+    chapters: dict[str, list[Verdict]] = {}
+    for verdict in verdicts:
+        chapters.setdefault(verdict.clause.partition(".")[0], []).append(verdict)
+    for chapter, own in chapters.items():
+        if {verdict.outcome for verdict in own} == {NOT_PROVIDED}:
+            yield f"{chapter}.*", own
+            continue
+        for clause in dict.fromkeys(verdict.clause for verdict in own):
+            yield clause, [verdict for verdict in own if verdict.clause == clause]
+
+
+def _write_clause(terminal: Any, clause: str, verdicts: list[Verdict]) -> None:
     """One line for the clause; roles with another outcome than the worst get one each."""
     by_outcome = {
         outcome: [verdict for verdict in verdicts if verdict.outcome == outcome]
@@ -49,14 +70,15 @@ def _write_clause(terminal: Any, verdicts: list[Verdict]) -> None:
         group = by_outcome[outcome]
         if not group or (outcome == NOT_PROVIDED and len(group) < len(verdicts)):
             continue
-        first = f"{group[0].clause:<31}{group[0].level:<7}"
+        level = "" if clause.endswith("*") else group[0].level
+        first = f"{clause:<31}{level:<7}"
         terminal.write(first)
         terminal.write(f"{outcome:<19}", **{COLOURS[outcome]: True} if outcome in COLOURS else {})
         terminal.write_line(_told(group, outcome, len(verdicts)))
 
 
 def _told(group: list[Verdict], outcome: str, of: int) -> str:
-    roles = _roles(verdict.role for verdict in group) if of > 1 else ""
+    roles = _roles(dict.fromkeys(verdict.role for verdict in group)) if of > 1 else ""
     if outcome == HOLDS:
         return f"{_counts(group)}{roles and '  ' + roles}"
     reasons = "; ".join(dict.fromkeys(verdict.anomaly or verdict.reason for verdict in group))

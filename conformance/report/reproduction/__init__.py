@@ -29,17 +29,23 @@ def reproduction(candidate: Description, clause: Clause, role: str, found: Found
 
 
 class Shelf:
-    """A folder of scripts, one for each violation of a run; what earlier runs left is replaced."""
+    """A folder of scripts, one for each violation of a run; what earlier runs left is replaced.
+
+    Those of declared deviations lie in a folder `known` of it.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.texts = folder, dict[Path, str]()
 
-    def put(self, candidate: Description, clause: Clause, role: str, text: str) -> Path:
+    def put(
+        self, candidate: Description, clause: Clause, role: str, text: str, known: bool = False
+    ) -> Path:
         """Write a script under a name of its own; returns its path."""
-        self.folder.mkdir(parents=True, exist_ok=True)
+        folder = self.folder / "known" if known else self.folder
+        folder.mkdir(parents=True, exist_ok=True)
         stem = re.sub(r"[^\w.]+", "-", f"{clause.id}-{role}-{candidate.source}").strip("-")
         names = itertools.chain([stem], (f"{stem}-{number}" for number in itertools.count(2)))
-        paths = (self.folder / f"{name}.py" for name in names)
+        paths = (folder / f"{name}.py" for name in names)
         path = next(path for path in paths if self.texts.get(path, text) == text)
         self.texts[path] = text
         path.write_text(text, encoding="utf-8")

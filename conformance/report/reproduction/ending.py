@@ -12,6 +12,9 @@ def ending(draft: Draft, broken: str, apart: bool) -> list[str]:
     """The end; `apart`: in a process of its own, which is killed with all that it started."""
     look = _group(draft) if draft.grouped and draft.several else _alone(draft)
     out = ['print("now:    ", now, flush=True)']
+    if "SEEN" in broken:
+        other = "not the same again: mended, or wrong in another way"
+        out.append(f'print("the same again" if {broken} else "{other}", flush=True)')
     if apart:
         return _apart(draft, [*look, *out, f"os._exit(1 if {broken} else 0)"])
     draft.need("faulthandler")
