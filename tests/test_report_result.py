@@ -189,6 +189,15 @@ def test_annotations_are_one_line_each() -> None:
     assert "100 %25%0Aof :: it" in told[0]
 
 
+def test_annotations_link_to_the_spec() -> None:
+    """Where the spec is published, each annotation ends with the clause's permanent link."""
+    document = mixed() | {"spec_url": "https://example.org/spec"}
+
+    told = commands(document)
+
+    assert told and all("%0Ahttps://example.org/spec/" in line for line in told)
+
+
 def test_the_summary_of_a_step_is_appended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What other steps wrote stays; annotations are printed only where Actions reads them."""
     path = tmp_path / "summary.md"

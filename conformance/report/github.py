@@ -9,6 +9,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from conformance.report.links import clause_url
 from conformance.report.markdown import markdown
 from conformance.report.result import Result
 from conformance.verdict import BAD
@@ -26,13 +27,15 @@ def commands(document: Result) -> list[str]:
         if verdict["outcome"] in BAD
     ]
     found.sort(key=lambda pair: pair[1]["level"] != "MUST")
-    return [_command(candidate, verdict) for candidate, verdict in found[:ANNOTATIONS_MAX]]
+    return [_command(document, *pair) for pair in found[:ANNOTATIONS_MAX]]
 
 
-def _command(candidate: dict[str, Any], verdict: dict[str, Any]) -> str:
+def _command(document: Result, candidate: dict[str, Any], verdict: dict[str, Any]) -> str:
     kind = "error" if verdict["level"] == "MUST" else "warning"
     title = f"{verdict['clause']} ({verdict['level']}) {verdict['outcome']}"
-    return f"::{kind} title={_property(title)}::{_data(_message(candidate, verdict))}"
+    link = clause_url(document, verdict["clause"])
+    told = "\n".join(filter(None, [_message(candidate, verdict), link]))
+    return f"::{kind} title={_property(title)}::{_data(told)}"
 
 
 def _message(candidate: dict[str, Any], verdict: dict[str, Any]) -> str:
