@@ -18,6 +18,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from conformance.binding import Binding, Bound, bound, canonical, inferred, takes_rank
+
 ROLES = (
     "SequentialSampler", "RandomSampler", "SubsetRandomSampler", "WeightedRandomSampler",
     "BatchSampler", "DistributedSampler", "BalanceClassSampler", "WeightedBalanceClassSampler",
@@ -28,6 +30,18 @@ ROLES = (
 
 LOADERS = ("DataLoader", "IterableDataset", "get_worker_info")
 """The roles that are examined through a loader."""
+
+FIRST = {
+    "SequentialSampler": "data_source", "RandomSampler": "data_source", "BatchSampler": "sampler",
+    "SubsetRandomSampler": "indices", "WeightedRandomSampler": "weights",
+    "DistributedSampler": "dataset", "BalanceClassSampler": "labels",
+    "WeightedBalanceClassSampler": "labels", "DatasetFromSampler": "sampler",
+    "DistributedSamplerWrapper": "sampler", "DataLoader": "dataset",
+}  # fmt: skip
+"""The argument that each role takes first, and is given by position: its name is free."""
+
+RANKED = ("DistributedSampler", "DistributedSamplerWrapper")
+"""The roles that take `num_replicas` and `rank`."""
 
 POLICIES = {
     "pads": ("wrap", "repeat", "sentinel", "none"),
@@ -61,7 +75,8 @@ class Source:
 class Description:
     """What a candidate provides: role -> parameter names ("**" if it takes any), its policies.
 
-    epochs: the roles whose class has `set_epoch`.
+    epochs: the roles whose class has `set_epoch`. bound: the roles whose class takes arguments
+    otherwise than torch does.
     """
 
     source: Source
@@ -71,6 +86,10 @@ class Description:
     version: str = "unknown"
     digest: str = ""
     file: str = ""
+    bound: dict[str, Binding] = field(default_factory=dict)
+
+    def binding(self, role: str) -> Binding:
+        return self.bound.get(role, Binding())
 
     def accepts(self, role: str, parameter: str) -> bool:
         parameters = self.roles.get(role, ())
@@ -92,7 +111,15 @@ def load(source: Source) -> tuple[dict[str, Any], Description]:
     holder = _attribute(module, attribute, source.text) if attribute else module
     roles = roles_of(holder, dict(source.names), source.text)
     policies = _policies({**declared.get("policies", {}), **dict(source.policies)}, source.text)
+    if attribute or source.names:
+        roles = {role: _bound(role, made, holder, source) for role, made in roles.items()}
     return {**_stand_ins(), **roles}, _describe(source, module, roles, policies)
+
+
+def _bound(role: str, made: Any, holder: Any, source: Source) -> Any:
+    """A class that was named for its role may call its arguments otherwise than torch does."""
+    named = made is holder or dict(source.names).get(role) == getattr(made, "__name__", "")
+    return bound(made, FIRST[role]) if named and role in FIRST and role not in LOADERS else made
 
 
 def _stand_ins() -> dict[str, Any]:
@@ -163,13 +190,20 @@ def roles_of(holder: Any, names: dict[str, str], text: str) -> dict[str, Any]:
 
 
 def _role_of(holder: Any, names: dict[str, str], text: str) -> str:
-    """The role of a single class: said by --role, its own name, or a base class of that name."""
+    """The role of a single class: said by --role, or told by its name, a base class, what it takes.
+
+    A class that takes a rank plays no role that knows none, whatever it derives from.
+    """
     named = [role for role, attribute in names.items() if attribute == holder.__name__]
     bases = [kind.__name__ for kind in getattr(holder, "__mro__", (holder,))]
-    found = [*named, *(name for name in bases if name in ROLES)]
+    known = [name for name in bases if name in ROLES]
+    if known[:1] != bases[:1] and known[:1] and known[0] not in RANKED and takes_rank(holder):
+        known = []
+    found = [*named, *known, *filter(None, [inferred(holder)])]
     if not found:
         hint = f"say it with --role ROLE={holder.__name__}"
-        raise CandidateError(f"--impl {text}: its role cannot be told from its name; {hint}")
+        told = "its role cannot be told from its name, its bases or what it takes"
+        raise CandidateError(f"--impl {text}: {told}; {hint}")
     return str(found[0])
 
 
@@ -198,14 +232,21 @@ def _describe(
         source=source,
         roles={role: _parameters(made) for role, made in roles.items()},
         policies=policies,
-        epochs=tuple(role for role, made in roles.items() if hasattr(made, "set_epoch")),
+        epochs=tuple(role for role, made in roles.items() if _sets_epoch(made)),
+        bound={role: made.binding for role, made in roles.items() if isinstance(made, Bound)},
         version=str(getattr(module, "__version__", getattr(root, "__version__", "unknown"))),
         digest=hashlib.sha256(Path(file).read_bytes()).hexdigest()[:12] if file else "",
         file=file,
     )
 
 
+def _sets_epoch(made: Any) -> bool:
+    return bool(made.binding.epoch) if isinstance(made, Bound) else hasattr(made, "set_epoch")
+
+
 def _parameters(made: Any) -> tuple[str, ...]:
+    if isinstance(made, Bound):
+        return tuple(sorted(canonical(made.kind)))
     try:
         parameters = inspect.signature(made).parameters.values()
     except (TypeError, ValueError):

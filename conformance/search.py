@@ -10,6 +10,7 @@ from __future__ import annotations
 import collections
 import time
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from conformance.baseline import remedy
@@ -181,7 +182,7 @@ class Search:
         source = Source(name, profile="torch")
         self.worlds.describe(source)
         oracle = self.worlds.run(source, trace.case)
-        return Trace(trace.case, trace.ranks, trace.policies, oracle)
+        return replace(trace, oracle=oracle)
 
     def judged(self, case: Case) -> tuple[Trace, Violation | None]:
         """Carry out a case and judge it."""

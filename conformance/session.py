@@ -10,7 +10,7 @@ import pytest
 
 from conformance.asking import check_patterns, check_sizes
 from conformance.baseline import layered, write_baseline
-from conformance.candidate import ROLES, CandidateError, Source
+from conformance.candidate import ROLES, CandidateError, Description, Source
 from conformance.case import Case, parse
 from conformance.clauses import clauses
 from conformance.config import Config, read_config
@@ -73,7 +73,7 @@ class Session:
         """A line about each candidate."""
         return [
             f"{text}: version {found.version}, roles {', '.join(found.roles)}, "
-            f"policies {found.policies or 'none declared'}"
+            f"policies {found.policies or 'none declared'}{_told(found)}"
             for text, found in self.run.candidates.items()
         ]
 
@@ -97,6 +97,12 @@ class Session:
 
     def close(self) -> None:
         self.run.close()
+
+
+def _told(found: Description) -> str:
+    """How arguments are bound that the candidate calls otherwise."""
+    told = ", ".join(filter(None, (binding.told() for binding in found.bound.values())))
+    return f", bound {told}" if told else ""
 
 
 def _sources(config: pytest.Config, declared: Config, profile: str) -> list[Source]:

@@ -134,14 +134,16 @@ class RankTrace:
 class Trace:
     """The traces of all ranks of a case.
 
-    policies: what the candidate declares. oracle: what torch did for the case (torch profile).
-    seen: passes by rank, remembered by the laws' views, as many laws judge one trace.
+    policies: what the candidate declares. names: what it calls arguments, where not as torch does.
+    oracle: what torch did for the case (torch profile). seen: passes by rank, remembered by the
+    laws' views, as many laws judge one trace.
     """
 
     case: Case
     ranks: tuple[RankTrace, ...]
     policies: dict[str, Any] = field(default_factory=dict)
     oracle: Trace | None = None
+    names: dict[str, str] = field(default_factory=dict)
     seen: dict[int, list[Any]] = field(default_factory=dict, compare=False, repr=False)
 
     def __iter__(self) -> Iterator[RankTrace]:

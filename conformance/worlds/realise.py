@@ -9,20 +9,9 @@ from typing import Any
 import numpy as np
 import torch
 
+from conformance.candidate import FIRST, RANKED
 from conformance.recipes import Data, Generator, Probe, Raw, Recipe, Role, Sparse, Values
 from conformance.worlds.probes import PROBES
-
-FIRST = {
-    "SequentialSampler": "data_source", "RandomSampler": "data_source", "BatchSampler": "sampler",
-    "SubsetRandomSampler": "indices", "WeightedRandomSampler": "weights",
-    "DistributedSampler": "dataset", "BalanceClassSampler": "labels",
-    "WeightedBalanceClassSampler": "labels", "DatasetFromSampler": "sampler",
-    "DistributedSamplerWrapper": "sampler", "DataLoader": "dataset",
-}  # fmt: skip
-"""The argument that each role takes first, and is given by position: its name is free."""
-
-RANKED = ("DistributedSampler", "DistributedSamplerWrapper")
-"""The roles that take `num_replicas` and `rank`."""
 
 
 class Dataset:

@@ -147,7 +147,7 @@ class Worlds:
                 ranks = pool.receive(ticket, 1.0)[0]
                 if not pool.broken:
                     pool.kill()
-                ended[pool] = Trace(case, tuple(ranks), dict(self.descriptions[source].policies))
+                ended[pool] = self._made(source, case, ranks)
 
     def _sent(self, source: Source, cases: list[Case]) -> _Sent:
         pool = self._place(cases[0]) if cases else self._pool(1, "simulated")
@@ -176,8 +176,14 @@ class Worlds:
     def _bound(self, source: Source, case: Case) -> float:
         return WARY_S if self.losses[source, case.role] else self.bound_s
 
+    def _made(self, source: Source, case: Case, ranks: list[RankTrace]) -> Trace:
+        found = self.descriptions[source]
+        binding = found.binding(case.role)
+        names = {**binding.names, **binding.opposites}
+        return Trace(case, tuple(ranks), dict(found.policies), names=names)
+
     def _trace(self, source: Source, case: Case, ranks: list[RankTrace]) -> Trace:
-        trace = Trace(case, tuple(ranks), dict(self.descriptions[source].policies))
+        trace = self._made(source, case, ranks)
         if not trace.done:
             self.lost.setdefault((source, case.role), trace)
             stuck = any(rank.fate == "stuck" for rank in ranks)

@@ -65,7 +65,8 @@ def reject_names(trace: Trace) -> Violation | None:
     name, value = trace.case.arguments[-1]
     error = trace.ranks[0].events[0].error
     require(error is not None and error.is_a(*REFUSALS))
-    if error is not None and name not in error.message:
+    called = trace.names.get(name, name)
+    if error is not None and called not in error.message and name not in error.message:
         about = f"{name}={value!r}"
         return Violation("blames-another", f"{about} raised {error}", about=about)
     return None

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 
 from conformance import loading as lo
 from conformance.case import Case
+from conformance.datasets import Stream
 from conformance.laws import Violation, law, require
 from conformance.laws.loading import (
+    arguments,
     built,
     expected,
     faults,
@@ -138,12 +140,20 @@ def _unreported(
     trace: Trace, rank: RankTrace, walk: list[Step], dead: list[Death]
 ) -> Violation | None:
     """An end without an error is right only if nothing is missing."""
-    wanted = expected(trace.case)
-    whole = wanted is not None and sorted(map(str, items(walk))) == sorted(map(str, wanted))
-    if whole or not any(step.ended for step in walk):
+    if _whole(trace.case, items(walk)) or not any(step.ended for step in walk):
         return None
     saw = f"worker {dead[0].worker} died ({dead[0].how}); the pass gave {items(walk)} and ended"
     return Violation("silent-end", saw, events=_rows(rank, walk[-1]), about=dead[0].about)
+
+
+def _whole(case: Case, given: list[object]) -> bool:
+    """Whether nothing is missing and nothing came twice, in whatever order."""
+    wanted, data = expected(case), arguments(case)["dataset"]
+    if wanted is None and isinstance(data, Stream):
+        count = workers(case)
+        wanted = [element for worker in range(count) for element in data.share(worker, count)]
+        given = [i for item in given for i in (item if isinstance(item, list) else [item])]
+    return wanted is not None and sorted(map(str, given)) == sorted(map(str, wanted))
 
 
 def _reported(trace: Trace, rank: RankTrace, step: Step, dead: list[Death]) -> Violation | None:

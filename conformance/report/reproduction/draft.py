@@ -6,10 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from conformance.candidate import LOADERS, Description
+from conformance.candidate import LOADERS, RANKED, Description
 from conformance.case import Case
 from conformance.recipes import Role
-from conformance.worlds.realise import RANKED
 
 INDENT = "    "
 

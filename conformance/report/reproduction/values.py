@@ -6,6 +6,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from conformance.binding import Binding
+from conformance.candidate import FIRST, RANKED
 from conformance.datasets import Collate, Init, Mapped, Order, Stream
 from conformance.loading import Tell
 from conformance.operations import (
@@ -23,7 +25,6 @@ from conformance.report.reproduction.draft import Draft
 from conformance.report.reproduction.functions import collate, init, order
 from conformance.report.reproduction.origin import role_name
 from conformance.report.reproduction.probes import probe
-from conformance.worlds.realise import FIRST, RANKED
 
 LONG = 1_000_000
 """A dataset that is resized to more items than this is no list."""
@@ -77,8 +78,15 @@ def call(draft: Draft, role: str, arguments: dict[str, Any], lines: list[str]) -
     if role == "DataLoader" and "self.rank" in str(draft.classes.get("Data")):
         lines.append(f"Data.rank = {draft.rank}")
     first = values.pop(FIRST[role])
-    words = [first, *(f"{name}={text}" for name, text in values.items())]
+    binding = draft.candidate.binding(role)
+    words = [f"{binding.first}={first}" if binding.first else first]
+    words += [f"{binding.called(name)}={_turned(binding, name, t)}" for name, t in values.items()]
     return f"{role_name(draft, role)}({', '.join(words)})"
+
+
+def _turned(binding: Binding, name: str, text: str) -> str:
+    """The opposite of a flag, where the class wants that."""
+    return {"True": "False", "False": "True"}.get(text, text) if name in binding.opposites else text
 
 
 def _data(draft: Draft, recipe: Data, lines: list[str]) -> str:

@@ -1,0 +1,175 @@
+"""Classes that nobody prepared: what they call their arguments, and which role they play."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from test_command_line import run
+from torch.utils.data import BatchSampler, DistributedSampler, Sampler, SequentialSampler
+
+from conformance.binding import Bound, bound, inferred, parameters
+from conformance.candidate import CandidateError, Source, load
+
+ODD = '''
+import math, torch
+
+class Shards(torch.utils.data.Sampler):
+    """Everything has another name; the flag means the opposite; the rank has to be given."""
+
+    def __init__(self, world_size, global_rank, data, batch_shuffle=True, even_divisible=True,
+                 data_seed=0):
+        self.width, self.rank, self.n = world_size, global_rank, len(data)
+        self.shuffle, self.seed, self.epoch = batch_shuffle, data_seed, 0
+        self.count = math.ceil(self.n / self.width) if even_divisible else self.n // self.width
+
+    def reshuffle(self, epoch):
+        self.epoch = epoch
+
+    def __len__(self):
+        return self.count
+
+    def __iter__(self):
+        chance = torch.Generator().manual_seed(self.seed * 1000003 + self.epoch)
+        order = torch.randperm(self.n, generator=chance).tolist()
+        order = order if self.shuffle else list(range(self.n))
+        while order and len(order) < self.count * self.width:
+            order += order[: self.count * self.width - len(order)]
+        return iter(order[self.rank : self.count * self.width : self.width])
+'''
+
+
+class Kept(DistributedSampler):  # type: ignore[type-arg]
+    """Takes what torch takes, most of it through `**kwargs`."""
+
+    def __init__(self, dataset: Any, *, extra: int = 0, **kwargs: Any) -> None:
+        super().__init__(dataset, **kwargs)
+
+
+class Lengths(Sampler[int]):
+    """Takes the world size and the rank under other names, and the data second."""
+
+    def __init__(self, world_size: int, dataset: Any, process_index: int = 0) -> None:
+        self.width, self.rank, self.n = world_size, process_index, len(dataset)
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(range(self.rank, self.n, self.width))
+
+    def __len__(self) -> int:
+        return math.ceil((self.n - self.rank) / self.width)
+
+
+class Halves(BatchSampler):
+    """Divides batches among ranks: no role of the suite takes batches and a rank."""
+
+    def __init__(self, batch_sampler: Any, num_processes: int = 1, process_index: int = 0) -> None:
+        self.inner = batch_sampler
+
+
+class Around(Sampler[int]):
+    """A wrapper around a sampler."""
+
+    def __init__(self, sampler: Any, num_replicas: int, rank: int) -> None:
+        self.sampler = sampler
+
+
+def test_arguments_are_found_through_kwargs() -> None:
+    """`**kwargs` is what the next base class takes, up to one that takes no more."""
+    assert {"dataset", "extra", "num_replicas", "rank", "seed", "drop_last"} <= set(
+        parameters(Kept)
+    )
+    assert bound(Kept, "dataset") is Kept
+
+
+def test_arguments_go_where_the_class_calls_them() -> None:
+    """torch's names become the class's, and the data goes to its parameter wherever it stands."""
+    made = bound(Lengths, "dataset")(range(10), num_replicas=3, rank=2)
+
+    assert list(made) == [2, 5, 8]
+
+
+@pytest.mark.parametrize(("value", "given"), [(True, False), (False, True), ("no", "no")])
+def test_an_opposite_flag_is_turned(value: Any, given: Any) -> None:
+    """`drop_last` is the opposite of `even_divisible`; what is no flag stays as it is."""
+    seen: dict[str, Any] = {}
+
+    def kind(dataset: Any, even_divisible: Any = True) -> None:
+        seen["even_divisible"] = even_divisible
+
+    made = bound(kind, "dataset")
+    assert isinstance(made, Bound)
+    made(range(3), drop_last=value)
+
+    assert seen == {"even_divisible": given}
+
+
+@pytest.mark.parametrize(
+    ("kind", "role"),
+    [(Lengths, "DistributedSampler"), (Around, "DistributedSamplerWrapper"), (Path, "")],
+)
+def test_a_role_is_told_by_what_a_class_takes(kind: type, role: str) -> None:
+    """Data and a rank make a distributed sampler; a sampler and a rank make a wrapper."""
+    assert inferred(kind) == role
+
+
+@pytest.mark.parametrize(
+    ("name", "role"),
+    [("Kept", "DistributedSampler"), ("Lengths", "DistributedSampler"),
+     ("Around", "DistributedSamplerWrapper")],
+)  # fmt: skip
+def test_a_class_is_loaded_in_its_role(name: str, role: str) -> None:
+    """A class of a file needs no adapter: role and parameters are told."""
+    _, found = load(Source(f"{__file__}:{name}"))
+
+    assert tuple(found.roles) == (role,)
+    assert found.accepts(role, "num_replicas") and found.accepts(role, "rank")
+
+
+def test_a_rank_is_not_ignored_for_a_base_class() -> None:
+    """A batch sampler that takes a rank is no mere BatchSampler, and is not examined as one."""
+    with pytest.raises(CandidateError, match="cannot be told from its name, its bases or what"):
+        load(Source(f"{__file__}:Halves"))
+
+
+def test_a_module_is_taken_at_its_word() -> None:
+    """A class that has the name of a role keeps its constructor: nothing is turned over."""
+    _, found = load(Source("torch.utils.data"))
+
+    assert not found.bound
+
+
+def test_any_class_is_examined(tmp_path: Path) -> None:
+    """A class with names of its own holds, across real groups too, and the run says what it did."""
+    (tmp_path / "odd.py").write_text(ODD)
+    chosen = ("--impl=odd.py:Shards", "--clause=distributed.*", "--effort=quick")
+
+    done = run(tmp_path, *chosen)
+
+    assert done.returncode == 0, done.stdout[-3000:]
+    assert "roles DistributedSampler" in done.stdout
+    for told in ("num_replicas -> world_size", "drop_last -> not even_divisible",
+                 "set_epoch -> reshuffle", "the first argument -> data"):  # fmt: skip
+        assert told in done.stdout
+    assert "no case fits what the constructor takes" in done.stdout  # distributed.no-group
+
+
+def test_a_wrong_class_of_any_names_is_caught(tmp_path: Path) -> None:
+    """The bug of such a class is found, and its script shows it."""
+    (tmp_path / "odd.py").write_text(ODD.replace("[self.rank :", "[self.rank + 1 :"))
+    chosen = ("--impl=odd.py:Shards", "--clause=distributed.cover", "--effort=quick")
+
+    done = run(tmp_path, *chosen, "--repro-dir=repro")
+
+    assert done.returncode == pytest.ExitCode.TESTS_FAILED
+    assert "lost-index" in done.stdout
+    assert list((tmp_path / "repro").glob("*.py"))
+
+
+def test_torch_is_what_it_was() -> None:
+    """A sampler that takes what torch takes is itself, and behaves so."""
+    assert bound(SequentialSampler, "data_source") is SequentialSampler
+    assert torch.utils.data.DistributedSampler is bound(DistributedSampler, "dataset")
