@@ -141,10 +141,11 @@ def canonical(kind: Any) -> set[str]:
     return own | found
 
 
-def bound(kind: Any, first: str) -> Any:
+def bound(kind: Any, first: str, lenient: bool = False) -> Any:
     """The class itself if it takes a role's arguments as they are, else what turns them over.
 
-    first: the name of the role's first argument, which cases give by position.
+    first: the name of the role's first argument, which cases give by position. lenient: bind it in
+    any case; a class that is bound is asked for nothing that it does not take.
     """
     try:
         own = parameters(kind)
@@ -163,7 +164,7 @@ def bound(kind: Any, first: str) -> Any:
         if (taken := own.get(names.get(name, name))) and taken.default is taken.empty
     )  # fmt: skip
     found = Binding(_place(own, first), names, opposites, needs, _among(dir(kind), EPOCH_SETTERS))
-    return kind if found.plain else Bound(kind, found)
+    return kind if found.plain and not lenient else Bound(kind, found)
 
 
 def _among(own: Container[str], others: tuple[str, ...]) -> str:

@@ -117,9 +117,15 @@ def load(source: Source) -> tuple[dict[str, Any], Description]:
 
 
 def _bound(role: str, made: Any, holder: Any, source: Source) -> Any:
-    """A class that was named for its role may call its arguments otherwise than torch does."""
+    """A class that was named for its role may call its arguments otherwise than torch does.
+
+    One that has the role's own name, or a base class of that name, promises its constructor too.
+    """
     named = made is holder or dict(source.names).get(role) == getattr(made, "__name__", "")
-    return bound(made, FIRST[role]) if named and role in FIRST and role not in LOADERS else made
+    if not named or role not in FIRST or role in LOADERS:
+        return made
+    promised = role in [kind.__name__ for kind in getattr(made, "__mro__", ())]
+    return bound(made, FIRST[role], lenient=not promised)
 
 
 def _stand_ins() -> dict[str, Any]:

@@ -64,15 +64,16 @@ class Case:
         return f"Case({self.role!r}, {dict(self.arguments)!r}, {list(self.plan)!r}{options})"
 
     def with_plan(self, plan: Iterable[Operation]) -> Case:
-        return self._with(plan=tuple(plan))
+        return self.changed(plan=tuple(plan))
 
-    def _with(self, **changes: Any) -> Case:
+    def changed(self, **changes: Any) -> Case:
+        """The same case but for these fields."""
         merged = {name: getattr(self, name) for name in self.__dataclass_fields__} | changes
         return Case(**(merged | {"arguments": dict(merged["arguments"])}))
 
     def in_world(self, world: str) -> Case:
         """The same case elsewhere; a rank that is simulated is told its rank."""
-        return self._with(world=world, passed=self.passed or world != "group")
+        return self.changed(world=world, passed=self.passed or world != "group")
 
     def argument(self, name: str, default: Any = None) -> Any:
         """The argument `name` as the recipe it is, a `Raw` one by its value."""

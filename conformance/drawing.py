@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 import hypothesis
 from hypothesis import HealthCheck, Phase
+from hypothesis.errors import Unsatisfiable
 
 from conformance.case import Case
 from conformance.laws import Violation
@@ -48,14 +49,17 @@ class Drawing:
         self.deadline = time.monotonic() + effort.seconds
 
     def run(self, strategy: Any, examples: int, seed: int) -> None:
-        """Draw up to `examples` cases, and shrink the first that breaks the law."""
+        """Draw up to `examples` cases, and shrink the first that breaks the law.
+
+        There may be none that the candidate can be given (`fitting.py`).
+        """
         settings = hypothesis.settings(
             max_examples=examples, deadline=None, database=None, print_blob=False,
             phases=(Phase.generate, Phase.shrink), suppress_health_check=list(HealthCheck),
             report_multiple_bugs=False,
         )  # fmt: skip
         quiet = hypothesis.reporting.with_reporter(_nothing)
-        with quiet, contextlib.suppress(Found):
+        with quiet, contextlib.suppress(Found, Unsatisfiable):
             given: Any = hypothesis.given(strategy)
             hypothesis.seed(seed)(settings(given(self.one)))()
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from conformance.baseline import Deviation
 from conformance.candidate import Description, Source
 from conformance.case import Case
+from conformance.fitting import all_fitted, fitted
 from conformance.laws import load_laws
 from conformance.properties import Property
 from conformance.scenarios import Effort, Scenario, Setting
@@ -84,7 +85,8 @@ class Examiner:
             return
         seen = []
         assert scenario.small is not None
-        cases = map(self.located, scenario.small(self.setting(candidate, prop.role)))
+        made = scenario.small(self.setting(candidate, prop.role))
+        cases = map(self.located, all_fitted(made, candidate))
         for case, trace in self.worlds.run_many(candidate.source, cases):
             pair = self._placed(candidate.source, case, trace)
             if pair is not None:
@@ -119,7 +121,11 @@ class Examiner:
         key = candidate.source, role, scenario.name
         if key not in self.strategies:
             assert scenario.drawn is not None
-            self.strategies[key] = scenario.drawn(self.setting(candidate, role))
+            made: Any = scenario.drawn(self.setting(candidate, role))
+            if made is not None and candidate.bound:
+                made = made.map(lambda case: fitted(case, candidate))
+                made = made.filter(lambda case: case is not None)
+            self.strategies[key] = made
         return self.strategies[key]
 
 

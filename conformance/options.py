@@ -34,6 +34,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )  # fmt: skip
     group.addoption("--effort", default="ci", choices=("quick", "ci", "nightly"))
     group.addoption(
+        "--smoke",
+        action="store_true",
+        help="only see how the candidate's arguments are bound, and whether it works at all",
+    )
+    group.addoption(
         "--conformance-profile", default="core", choices=PROFILES,
         help="core: what any right sampler obeys; torch: also torch's order, bit for bit",
     )  # fmt: skip

@@ -91,12 +91,21 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         (impl, prop)
         for impl in config.getoption("--impl")
         for prop in properties
-        if _like(prop.clause.id, config.getoption("--clause"))
-        and _like(prop.role, config.getoption("--on"))
+        if _like(prop.clause.id, _wanted(config)) and _like(prop.role, config.getoption("--on"))
     ]
     ids = [f"{prop.clause.id}-{prop.role}-{impl}" for impl, prop in chosen]
     subjects: list[Any] = [*chosen] or [None]
     metafunc.parametrize("subject", subjects, ids=ids or ["none"])
+
+
+SMOKE = ("sampler.works", "loader.batches", "iterable.once")
+"""The clauses that tell whether a role works at all."""
+
+
+def _wanted(config: pytest.Config) -> list[str]:
+    """The patterns of clauses."""
+    chosen: list[str] = config.getoption("--clause")
+    return [*SMOKE] if config.getoption("--smoke") and not chosen else chosen
 
 
 def _like(name: str, patterns: list[str]) -> bool:

@@ -21,6 +21,7 @@ from conformance.properties import Property
 from conformance.report.forms import text, write
 from conformance.report.github import tell
 from conformance.report.result import result
+from conformance.report.smoke import bindings
 from conformance.run import Run
 from conformance.scenarios import EFFORTS
 from conformance.verdict import Verdict
@@ -38,7 +39,8 @@ class Session:
         check_patterns("--clause", option("--clause"), clauses())
         check_patterns("--on", option("--on"), ROLES)
         options = Options(
-            EFFORTS[option("--effort")], _world_sizes(option("--world-sizes")),
+            EFFORTS["smoke" if option("--smoke") else option("--effort")],
+            _world_sizes(option("--world-sizes")),
             option("--conformance-profile"), option("--conformance-seed"),
             option("--backend") == "simulated", option("--repro-dir"),
         )  # fmt: skip
@@ -60,7 +62,12 @@ class Session:
         return [
             f"conformance: profile {chosen.profile}, effort {chosen.effort.name}, "
             f"seed {chosen.seed} (--conformance-seed), world sizes {sizes}, "
-            f"backend {'/'.join(self.run.backends())}, torch {torch_version()}"
+            f"backend {'/'.join(self.run.backends())}, torch {torch_version()}",
+            *(
+                f"{text} is examined as {', '.join([*found.roles, *_told(found)])}"
+                for text, found in self.run.candidates.items()
+                if len(found.roles) == 1
+            ),
         ]
 
     def told(self, complete: bool) -> dict[str, Any]:
@@ -69,13 +76,17 @@ class Session:
         baselines = list(self.baselines)
         return self.run.told() | {"command": command, "baselines": baselines, "complete": complete}
 
-    def facts(self) -> list[str]:
-        """A line about each candidate."""
-        return [
-            f"{text}: version {found.version}, roles {', '.join(found.roles)}, "
-            f"policies {found.policies or 'none declared'}{_told(found)}"
+    def facts(self) -> dict[str, list[str]]:
+        """By candidate, what is known of it before anything is examined."""
+        smoke = self.config.getoption("--smoke")
+        return {
+            text: [
+                f"version {found.version}, roles {', '.join(found.roles)}, "
+                f"policies {found.policies or 'none declared'}",
+                *(bindings(found) if smoke else _told(found)),
+            ]
             for text, found in self.run.candidates.items()
-        ]
+        }
 
     def finish(self, verdicts: Iterable[Verdict], complete: bool) -> list[str]:
         """Write what was asked for: the result, and every distinct violation as a baseline.
@@ -99,10 +110,10 @@ class Session:
         self.run.close()
 
 
-def _told(found: Description) -> str:
+def _told(found: Description) -> list[str]:
     """How arguments are bound that the candidate calls otherwise."""
-    told = ", ".join(filter(None, (binding.told() for binding in found.bound.values())))
-    return f", bound {told}" if told else ""
+    told = filter(None, (binding.told() for binding in found.bound.values()))
+    return [f"bound {line}" for line in told]
 
 
 def _sources(config: pytest.Config, declared: Config, profile: str) -> list[Source]:

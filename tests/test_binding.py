@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -41,6 +43,10 @@ class Shards(torch.utils.data.Sampler):
             order += order[: self.count * self.width - len(order)]
         return iter(order[self.rank : self.count * self.width : self.width])
 '''
+
+
+SEEDLESS = ODD.replace("data_seed=0", "other=0").replace("data_seed", "0")
+"""The same without a seed."""
 
 
 class Kept(DistributedSampler):  # type: ignore[type-arg]
@@ -157,6 +163,36 @@ def test_any_class_is_examined(tmp_path: Path) -> None:
     assert "no case fits what the constructor takes" in done.stdout  # distributed.no-group
 
 
+def test_smoke_tells_how_each_argument_is_bound(tmp_path: Path) -> None:
+    """`--smoke` lists the arguments, those that are not taken too, and examines little else."""
+    (tmp_path / "odd.py").write_text(
+        ODD.replace("data_seed=0", "other=0").replace("data_seed", "0")
+    )
+
+    done = run(tmp_path, "--impl=odd.py:Shards", "--smoke")
+
+    lines = [" ".join(line.split()) for line in done.stdout.splitlines()]
+    assert done.returncode == 0, done.stdout
+    assert "dataset data" in lines and "seed not taken" in lines
+    assert "num_replicas world_size, needed: without it, what the process group says" in lines
+    assert "drop_last not even_divisible" in lines and "set_epoch reshuffle" in lines
+    assert any(line.startswith("sampler.works MUST holds") for line in lines)
+    assert "distributed.cover" not in done.stdout
+
+
+def test_a_class_is_asked_for_nothing_that_it_does_not_take(tmp_path: Path) -> None:
+    """Without a seed, clauses about seeds have no case; the others are examined all the same."""
+    (tmp_path / "odd.py").write_text(SEEDLESS)
+
+    done = run(tmp_path, "--impl=odd.py:Shards", "--clause=distributed.*", "--effort=quick")
+
+    assert done.returncode == 0, done.stdout[-3000:]
+    lines = [line for line in done.stdout.splitlines() if line.startswith("distributed.")]
+    told = {line.split()[0]: line for line in lines}
+    assert "no case fits what the constructor takes" in told["distributed.seed"]
+    assert "holds" in told["distributed.cover"]
+
+
 def test_a_wrong_class_of_any_names_is_caught(tmp_path: Path) -> None:
     """The bug of such a class is found, and its script shows it."""
     (tmp_path / "odd.py").write_text(ODD.replace("[self.rank :", "[self.rank + 1 :"))
@@ -166,7 +202,11 @@ def test_a_wrong_class_of_any_names_is_caught(tmp_path: Path) -> None:
 
     assert done.returncode == pytest.ExitCode.TESTS_FAILED
     assert "lost-index" in done.stdout
-    assert list((tmp_path / "repro").glob("*.py"))
+    (script,) = (tmp_path / "repro").glob("*.py")
+    shown = subprocess.run(
+        [sys.executable, str(script)], cwd=tmp_path, capture_output=True, text=True, timeout=60
+    )
+    assert shown.returncode == 1 and not shown.stderr
 
 
 def test_torch_is_what_it_was() -> None:

@@ -22,14 +22,13 @@ from conformance.verdict import (
 COLOURS = {VIOLATED: "red", STALE: "red", NO_VERDICT: "yellow", DECLARED: "yellow", HOLDS: "green"}
 
 
-def write_summary(terminal: Any, verdicts: list[Verdict], facts: list[str]) -> None:
-    """Write the verdicts of a run, candidate by candidate."""
+def write_summary(terminal: Any, verdicts: list[Verdict], facts: dict[str, list[str]]) -> None:
+    """Write the verdicts of a run, candidate by candidate, each after the facts about it."""
     for candidate in dict.fromkeys(verdict.candidate for verdict in verdicts):
         own = [verdict for verdict in verdicts if verdict.candidate == candidate]
         terminal.section(f"conformance of {candidate}", sep="=")
-        for fact in facts:
-            if fact.startswith(f"{candidate}: ") or ": " not in fact:
-                terminal.write_line(fact)
+        for fact in facts[candidate]:
+            terminal.write_line(fact)
         for clause, verdicts in _by_clause(own):
             _write_clause(terminal, clause, verdicts)
         _write_documents(terminal, own)

@@ -1,0 +1,46 @@
+"""How a candidate's classes are given their arguments, told before anything is concluded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from conformance.candidate import FIRST, Description
+
+ARGUMENTS = {
+    "SequentialSampler": (),
+    "RandomSampler": ("replacement", "num_samples", "generator"),
+    "SubsetRandomSampler": ("generator",),
+    "WeightedRandomSampler": ("num_samples", "replacement", "generator"),
+    "BatchSampler": ("batch_size", "drop_last"),
+    "DistributedSampler": ("num_replicas", "rank", "shuffle", "seed", "drop_last"),
+    "BalanceClassSampler": ("mode",),
+    "WeightedBalanceClassSampler": ("weight",),
+    "DistributedSamplerWrapper": ("num_replicas", "rank", "shuffle", "seed", "drop_last"),
+}  # fmt: skip
+"""What the roles take beside their first argument, by the names of torch.utils.data and Catalyst.
+A loader takes what torch's takes, and nothing of it is turned."""
+
+
+def bindings(found: Description) -> Iterator[str]:
+    """A line for each role, and one for each of its arguments."""
+    for role in found.roles:
+        if role not in ARGUMENTS:
+            continue
+        binding = found.binding(role)
+        yield f"  {role}, of {found.source}"
+        yield f"    {FIRST[role]:<14} {binding.first or 'the first argument'}"
+        for name in ARGUMENTS[role]:
+            yield f"    {name:<14} {_how(found, role, name)}"
+        if role in found.epochs:
+            yield f"    {'set_epoch':<14} {binding.epoch or 'set_epoch'}"
+
+
+def _how(found: Description, role: str, name: str) -> str:
+    """Where an argument goes."""
+    binding = found.binding(role)
+    if not found.accepts(role, name):
+        return "not taken"
+    if name in binding.opposites:
+        return f"not {binding.opposites[name]}"
+    needed = ", needed: without it, what the process group says" if name in binding.needs else ""
+    return binding.called(name) + needed
