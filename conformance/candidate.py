@@ -198,12 +198,12 @@ def roles_of(holder: Any, names: dict[str, str], text: str) -> dict[str, Any]:
 def _role_of(holder: Any, names: dict[str, str], text: str) -> str:
     """The role of a single class: said by --role, or told by its name, a base class, what it takes.
 
-    A class that takes a rank plays no role that knows none, whatever it derives from.
+    What a class takes may show that it plays another role than the class that it derives from.
     """
     named = [role for role, attribute in names.items() if attribute == holder.__name__]
     bases = [kind.__name__ for kind in getattr(holder, "__mro__", (holder,))]
     known = [name for name in bases if name in ROLES]
-    if known[:1] != bases[:1] and known[:1] and known[0] not in RANKED and takes_rank(holder):
+    if known[:1] != bases[:1] and known[:1] and not _plays(holder, known[0]):
         known = []
     found = [*named, *known, *filter(None, [inferred(holder)])]
     if not found:
@@ -211,6 +211,13 @@ def _role_of(holder: Any, names: dict[str, str], text: str) -> str:
         told = "its role cannot be told from its name, its bases or what it takes"
         raise CandidateError(f"--impl {text}: {told}; {hint}")
     return str(found[0])
+
+
+def _plays(holder: Any, role: str) -> bool:
+    """Whether a class takes what the role of its base class takes: a rank, and what to divide."""
+    if not takes_rank(holder):
+        return True
+    return role in RANKED and inferred(holder) in ("", role)
 
 
 def _known() -> str:

@@ -130,7 +130,10 @@ class Search:
             return self._said(NOT_APPLICABLE, f"under the declared policies {policies}")
         if self.prop.clause.id == "distributed.policy":
             return self._said(NOT_APPLICABLE, "no policy is declared")
-        return self._said(NO_VERDICT, f"none of {self.exercise.run} cases met the precondition")
+        told = f"none of {self.exercise.run} cases met the precondition"
+        if self.prop.role in self.candidate.bound:
+            return self._said(NOT_APPLICABLE, f"{told}, as far as they fit what the class takes")
+        return self._said(NO_VERDICT, told)
 
     # Where to look.
 

@@ -76,6 +76,13 @@ class Halves(BatchSampler):
         self.inner = batch_sampler
 
 
+class Proxy(DistributedSampler):  # type: ignore[type-arg]
+    """Derives from one role and plays another."""
+
+    def __init__(self, sampler: Any, num_replicas: int | None = None, rank: int | None = None):
+        super().__init__(sampler, num_replicas, rank)
+
+
 class Around(Sampler[int]):
     """A wrapper around a sampler."""
 
@@ -139,6 +146,13 @@ def test_a_rank_is_not_ignored_for_a_base_class() -> None:
     """A batch sampler that takes a rank is no mere BatchSampler, and is not examined as one."""
     with pytest.raises(CandidateError, match="cannot be told from its name, its bases or what"):
         load(Source(f"{__file__}:Halves"))
+
+
+def test_a_wrapper_is_known_by_what_it_wraps() -> None:
+    """A class that divides a sampler is a wrapper, even where its base class divides a dataset."""
+    _, found = load(Source(f"{__file__}:Proxy"))
+
+    assert tuple(found.roles) == ("DistributedSamplerWrapper",)
 
 
 def test_a_module_is_taken_at_its_word() -> None:

@@ -1,4 +1,7 @@
-"""Inner samplers under the suite's control. Each shows one thing that a candidate may get wrong."""
+"""Inner samplers under the suite's control. Each shows one thing that a candidate may get wrong.
+
+They derive from torch's Sampler, as a candidate may ask of what it is given.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch.utils.data import Sampler
 
 FAR = 1_000_000
 """How far an endless sampler may be read before it is taken that it would be read for ever."""
@@ -17,7 +21,7 @@ class Planned(Exception):
     """What `Raising` raises; its arguments must survive."""
 
 
-class Counting:
+class Counting(Sampler[Any]):
     """0..count-1 in order; counts what is asked of it."""
 
     def __init__(self, count: int, at: int = 0) -> None:
@@ -70,7 +74,7 @@ class Doubling(Counting):
         return place // 2
 
 
-class Unsized:
+class Unsized(Sampler[Any]):
     """`count` items in order, and no `__len__`."""
 
     def __init__(self, count: int, at: int = 0) -> None:

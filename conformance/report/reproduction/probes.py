@@ -32,7 +32,7 @@ ENDLESS = 1_000_000
 
 def probe(draft: Draft, recipe: Probe) -> str:
     """The expression for a probe."""
-    if recipe.name in PLAIN and not draft.has(Inspect):
+    if recipe.name in PLAIN and not draft.has(Inspect) and not draft.candidate.bound:
         return repr(list(PROBES[recipe.name](recipe.count)))
     words = RANDOM.get(recipe.name, "")
     draft.need(*(module for module in ("torch", "numpy", "random") if words.startswith(module)))
@@ -44,7 +44,8 @@ def _class(draft: Draft, recipe: Probe) -> list[str]:
     """The class of a probe, with what this plan asks of it."""
     polled = draft.has(Inspect) and not issubclass(PROBES[recipe.name], Unsized)
     polled = polled and recipe.name not in RANDOM
-    lines = [f"class {recipe.name}:", *_init(recipe, polled)]
+    draft.names["torch.utils.data"].add("Sampler")
+    lines = [f"class {recipe.name}(Sampler):", *_init(recipe, polled)]
     if not issubclass(PROBES[recipe.name], Unsized):
         length = recipe.at if recipe.name == "Lying" else "self.count"
         lines += ["    def __len__(self):", f"        return {length}"]
