@@ -29,12 +29,12 @@ def write_summary(terminal: Any, verdicts: list[Verdict], facts: dict[str, list[
         terminal.section(f"conformance of {candidate}", sep="=")
         for fact in facts[candidate]:
             terminal.write_line(fact)
-        for clause, verdicts in _by_clause(own):
-            _write_clause(terminal, clause, verdicts)
+        for clause, group in _by_clause(own):
+            _write_clause(terminal, clause, group)
         _write_documents(terminal, own)
         bad = [verdict for verdict in own if verdict.outcome in BAD]
-        for clause, verdicts in _by_clause(bad) if len(own) > REPEATED_AFTER else ():
-            _write_clause(terminal, clause, verdicts)
+        for clause, group in _by_clause(bad) if len(own) > REPEATED_AFTER else ():
+            _write_clause(terminal, clause, group)
         counts = Counter(verdict.outcome for verdict in own)
         told = ", ".join(
             f"{counts[outcome]} {outcome}" for outcome in WORST_FIRST if counts[outcome]
