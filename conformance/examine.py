@@ -32,9 +32,11 @@ Key = tuple[Source, str, str]
 
 @dataclass(frozen=True)
 class Options:
-    """The options of a run. scripts: the folder for stand-alone reproductions, if any.
+    """The options of a run.
 
-    replay: whether the declared deviations are carried out first, to see that they still occur.
+    scripts: the folder for stand-alone reproductions, if any. replay: whether the declared
+    deviations are carried out first, to see that they still occur. spec_url: where the spec stands
+    as pages, "" if nowhere.
     """
 
     effort: Effort
@@ -44,6 +46,7 @@ class Options:
     simulated: bool = False
     scripts: str | None = None
     replay: bool = True
+    spec_url: str = ""
 
 
 class Examiner:

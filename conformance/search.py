@@ -269,7 +269,7 @@ class Search:
         path = self._shelved(script)
         verdict.scripts = list(self.scripts)
         what = self.candidate, self.prop.clause, self.prop.role, found
-        verdict.document = document(*what, path)
+        verdict.document = document(*what, path, self.options.spec_url)
         verdict.evidence = evidence(found, command(*what), script)
         return verdict
 

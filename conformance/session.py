@@ -43,6 +43,7 @@ class Session:
             _world_sizes(option("--world-sizes")),
             option("--conformance-profile"), option("--conformance-seed"),
             option("--backend") == "simulated", option("--repro-dir"),
+            spec_url=self.declared.spec_url,
         )  # fmt: skip
         deviations = layered(self.baselines, self.declared.table, option("--impl"))
         self.run = Run(options, option("--backend"), option("--case-timeout"), deviations)

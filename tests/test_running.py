@@ -80,6 +80,19 @@ def test_a_should_warns_and_strict_makes_it_fail(tmp_path: Path) -> None:
     assert [done.returncode for done in (lenient, option, declared)] == [0, 1, 1]
 
 
+def test_every_report_links_to_the_spec(tmp_path: Path) -> None:
+    """With `spec-url` the terminal, the page and the Markdown link to the clause."""
+    (tmp_path / "shards.py").write_text(WRONG)
+    (tmp_path / "conformance.toml").write_text('spec-url = "https://example.org/spec"\n')
+    chosen = ("--impl=shards", "--clause=distributed.cover", *QUICK)
+
+    done = run(tmp_path, *chosen, "--conformance-html=r.html", "--conformance-md=r.md")
+
+    link = "https://example.org/spec/distributed.html#distributed.cover"
+    assert f"  spec   {link}" in done.stdout
+    assert link in (tmp_path / "r.html").read_text() and link in (tmp_path / "r.md").read_text()
+
+
 def test_two_candidates_stand_side_by_side(tmp_path: Path) -> None:
     """Two `--impl` give two columns of one result, and a baseline for one leaves the other."""
     (tmp_path / "shards.py").write_text(WRONG)

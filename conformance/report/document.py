@@ -9,15 +9,20 @@ from typing import TYPE_CHECKING
 from conformance.candidate import Description
 from conformance.clauses import Clause
 from conformance.report.grid import grid
+from conformance.report.links import clause_url
 
 if TYPE_CHECKING:
     from conformance.drawing import Found
 
 
 def document(
-    candidate: Description, clause: Clause, role: str, found: Found, script: str = ""
-) -> str:
-    """The text that a person gets for a violation; `script` is where its reproduction stands."""
+    candidate: Description, clause: Clause, role: str, found: Found,
+    script: str = "", spec_url: str = "",
+) -> str:  # fmt: skip
+    """The text that a person gets for a violation.
+
+    script: where its reproduction stands. spec_url: where the spec stands as pages.
+    """
     case, violation = found.case, found.violation
     where = (
         f"world size {case.world_size}, ranks simulated one after another"
@@ -35,6 +40,7 @@ def document(
         f"  why    {textwrap.shorten(clause.why, 400)}" if clause.why else "",
         f"  again  {command(candidate, clause, role, found)}",
         f"  script {script}" if script else "",
+        f"  spec   {clause_url({'spec_url': spec_url}, clause.id)}" if spec_url else "",
     ]
     return "\n".join(part for part in parts if part)
 
