@@ -6,7 +6,7 @@ A case is carried out for all clauses that look at it; `search.py` looks for one
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -72,6 +72,19 @@ class Examiner:
         verdict = search.verdict()
         verdict.seconds = round(time.monotonic() - began, 4)
         return verdict
+
+    def glanced(
+        self, candidate: Description, props: Iterable[Property]
+    ) -> tuple[Property | None, int]:
+        """The first property that a small case shows to be violated, and how many were judged."""
+        cases = 0
+        for prop in props:
+            search = Search(self, candidate, prop)
+            found = search.glance()
+            cases += search.exercise.run
+            if found:
+                return prop, cases
+        return None, cases
 
     def replay(self, candidate: Description, prop: Property, case: Case) -> Verdict:
         """The verdict on one property as far as one case goes."""

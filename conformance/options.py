@@ -69,3 +69,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="a violated SHOULD fails the run too; pytest's own --strict says it as well",
     )
+
+
+def strict(config: pytest.Config, declared: bool = False) -> bool:
+    """Whether a violated SHOULD fails: said to the suite, in its file, or to pytest itself.
+
+    pytest 8 has an option for it, later ones a setting that the option changes.
+    """
+    if declared or config.getoption("--strict-should"):
+        return True
+    try:
+        return bool(config.getini("strict"))
+    except (KeyError, ValueError):
+        return bool(config.getoption("strict", False))

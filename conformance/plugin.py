@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from conformance.conclusion import Check
-from conformance.options import pytest_addoption  # noqa: F401  (a hook)
+from conformance.options import pytest_addoption, strict  # noqa: F401  (the first is a hook)
 
 if TYPE_CHECKING:
     from conformance.report.progress import Progress
@@ -57,6 +57,22 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if COLLECTED in config.stash:
         items[:] = [item for item in items if _parameters(item).get("subject", ()) is not None]
         items.sort(key=_chapter)
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """With `-x`, what small cases show to be violated goes first: it would end the run anyway.
+
+    Not among xdist's workers, which must all have the same order.
+    """
+    config = session.config
+    quick = config.getoption("maxfail") == 1 and not hasattr(config, "workerinput")
+    other = config.getoption("--case") or config.getoption("--write-baseline")
+    if SESSION not in config.stash or other or not quick:
+        return
+    subjects = {_parameters(item).get("subject"): item for item in session.items}
+    found = config.stash[SESSION].first([subject for subject in subjects if subject])
+    if found is not None:
+        session.items.sort(key=lambda item: item is not subjects[found])
 
 
 def _chapter(item: pytest.Item) -> int:
@@ -146,22 +162,8 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> None:
     """Tell a check how strict this run is."""
     checked = pyfuncitem.funcargs.get("check")
     if isinstance(checked, Check):
-        checked.strict = _strict(pyfuncitem.config)
-
-
-def _strict(config: pytest.Config) -> bool:
-    """Whether a violated SHOULD fails: said to the suite, in its file, or to pytest itself.
-
-    pytest 8 has an option for it, later ones a setting that the option changes.
-    """
-    if config.getoption("--strict-should"):
-        return True
-    if SESSION in config.stash and config.stash[SESSION].declared.strict:
-        return True
-    try:
-        return bool(config.getini("strict"))
-    except (KeyError, ValueError):
-        return bool(config.getoption("strict", False))
+        own = pyfuncitem.config.stash.get(SESSION, None)
+        checked.strict = own.strict if own else strict(pyfuncitem.config)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -78,7 +78,8 @@ class Search:
             and d.concerns(candidate.source.text)
         ]
 
-    def verdict(self) -> Verdict:
+    def _excused(self) -> Verdict | None:
+        """The verdict on a property that is not to be examined here."""
         clause = self.prop.clause
         if self.prop.role not in self.candidate.roles:
             return self._said(NOT_PROVIDED)
@@ -88,9 +89,25 @@ class Search:
             return self._said(NOT_APPLICABLE, "there is no accelerator here")
         if clause.id in CORE_ONLY and self.options.profile == "torch":
             return self._said(NOT_APPLICABLE, "the torch profile fixes the order")
-        stale = self._stale() if self.options.replay else None
-        if stale:
-            return stale
+        return None
+
+    def glance(self) -> bool:
+        """Whether a small case breaks the law; nothing is shrunk, drawn, or done alone."""
+        if self.prop.role in LOADERS or self._excused():
+            return False
+        return any(
+            self._breaks(case, trace)
+            for scenario in self.prop.scenarios
+            if scenario.small
+            for case, trace in self.examiner.traces(self.candidate, self.prop, scenario)
+        )
+
+    def verdict(self) -> Verdict:
+        """Look where the property says, and say what came of it."""
+        clause = self.prop.clause
+        early = self._excused() or (self._stale() if self.options.replay else None)
+        if early:
+            return early
         lost = self.worlds.lost.get((self.candidate.source, self.prop.role))
         if clause.id != self.returns:
             lost = None

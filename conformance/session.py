@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from conformance.clauses import clauses
 from conformance.config import Config, read_config
 from conformance.examine import Options
 from conformance.machine import torch_version
-from conformance.options import FORMS
+from conformance.options import FORMS, strict
 from conformance.properties import Property
 from conformance.report.forms import text, write
 from conformance.report.github import tell
@@ -35,6 +35,7 @@ class Session:
         self.config = config
         self.case = _case(option("--case"))
         self.declared = read_config(config.invocation_params.dir)
+        self.strict = strict(config, self.declared.strict)
         self.baselines = [*self.declared.baselines, *option("--baseline")]
         check_patterns("--clause", option("--clause"), clauses())
         check_patterns("--on", option("--on"), ROLES)
@@ -56,6 +57,18 @@ class Session:
         if self.config.getoption("--write-baseline"):
             return self.run.examine_all(impl, prop)
         return self.run.examine(impl, prop)
+
+    def first(self, subjects: Sequence[tuple[str, Property]]) -> tuple[str, Property] | None:
+        """The first of these whose small cases show that it will fail, if there is one."""
+        for impl, candidate in self.run.candidates.items():
+            own = [
+                prop for name, prop in subjects
+                if name == impl and (self.strict or prop.clause.level == "MUST")
+            ]  # fmt: skip
+            found, _ = self.run.examiner.glanced(candidate, own)
+            if found is not None:
+                return impl, found
+        return None
 
     def header(self) -> list[str]:
         chosen = self.run.options

@@ -1,8 +1,9 @@
-"""How soon the suite finds something wrong with a candidate: its clauses in order, up to the first.
+"""How soon the suite finds something wrong with a candidate, up to the first violation.
 
-This is what a user sees with `pytest -x`, in worlds that many candidates share: standing ranks keep
-what they have imported and nothing else, so one candidate does not hear of another. Where even that
-is too much (a module may count its own passes), `fresh` gives the next search ranks of its own.
+This is what a user sees with `pytest -x`: the clauses in order, but first what small cases show. It
+takes place in worlds that many candidates share: standing ranks keep what they have imported and
+nothing else, so one candidate does not hear of another. Where even that is too much (a module may
+count its own passes), `fresh` gives the next search ranks of its own.
 """
 
 from __future__ import annotations
@@ -78,15 +79,15 @@ class Detector:
 
         Raises TimeoutError if `within_s` passed before all clauses were examined.
         """
-        began, cases = time.monotonic(), 0
+        began = time.monotonic()
         try:
             candidate = self.worlds.describe(Source(text, profile=self.options.profile))
         except CandidateError as error:
             return Detection(IMPORT, "", str(error), time.monotonic() - began, 0)
         examiner = Examiner(self.worlds, self.options, self.deviations)
-        for prop in self._properties(only):
-            if prop.role not in candidate.roles:
-                continue
+        props = [prop for prop in self._properties(only) if prop.role in candidate.roles]
+        ahead, cases = examiner.glanced(candidate, props)
+        for prop in [ahead, *props] if ahead else props:
             verdict = examiner.examine(candidate, prop)
             cases, took = cases + verdict.exercise.run, time.monotonic() - began
             if verdict.outcome == VIOLATED:

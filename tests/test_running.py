@@ -51,6 +51,21 @@ def test_keywords_select(tmp_path: Path) -> None:
     assert "distributed.equal-counts" in done.stdout and "distributed.cover" not in done.stdout
 
 
+def test_what_small_cases_show_goes_first(tmp_path: Path) -> None:
+    """With `-x` the run begins with the clause that small cases show to be violated."""
+    seedless = WRONG.replace(
+        "return iter([index for index in super().__iter__() if index != 3])",
+        "self.seed = 0\n        return super().__iter__()",
+    )
+    (tmp_path / "shards.py").write_text(seedless)
+
+    done = run(tmp_path, "--impl=shards", "--clause=distributed.*", "-x", *QUICK)
+
+    assert done.returncode == pytest.ExitCode.TESTS_FAILED
+    assert "distributed.seed (MUST) is violated" in done.stdout
+    assert re.search(r"= 1 failed in", done.stdout)
+
+
 def test_junit_has_clause_level_and_anomaly(tmp_path: Path) -> None:
     """pytest's own JUnit report carries what a verdict says as properties of each case."""
     (tmp_path / "shards.py").write_text(WRONG)
