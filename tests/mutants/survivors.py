@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from conformance.config import read_toml
+from conformance.tables import read
 
 SURVIVORS = Path(__file__).parent / "survivors.toml"
 
@@ -26,7 +26,7 @@ class Thought(NamedTuple):
 def thoughts(path: Path = SURVIVORS) -> dict[str, Thought]:
     """By the id of the mutant. Raises ValueError for an unknown verdict or a mutant named twice."""
     found: dict[str, Thought] = {}
-    for entry in read_toml(path, str(path)).get("survivors", []):
+    for entry in read(path, str(path)).values.get("survivors", []):
         if entry["verdict"] not in VERDICTS:
             raise ValueError(f"{path.name}: no verdict {entry['verdict']!r}; there are {VERDICTS}")
         for name in entry["mutants"]:
