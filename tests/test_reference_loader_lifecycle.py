@@ -63,10 +63,10 @@ def test_nothing_is_left(use, persistent):
     """No process, thread, descriptor or mapping is left, without help of the garbage collector."""
     dataset = Failing(8) if use is fail else Squares(8)
     drop(DataLoader(dataset, num_workers=1))
-    before = resources()
-    gc.collect()
+    gc.collect()  # what other tests have left goes before anything is counted
     gc.disable()
     try:
+        before = resources()
         loader = DataLoader(dataset, 2, num_workers=2, persistent_workers=persistent)
         for _ in range(4):
             use(loader)
@@ -173,6 +173,7 @@ def started():
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # may be ignored here
     )
     return program, [int(pid) for pid in program.stdout.readline().split()]
 

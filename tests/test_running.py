@@ -128,12 +128,17 @@ def test_two_candidates_stand_side_by_side(tmp_path: Path) -> None:
     assert re.search(r"others: 1 violated\b", second.stdout)
 
 
+def heed_ctrl_c() -> None:
+    """A shell may have these tests run in the background, where Ctrl-C is ignored."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def test_ctrl_c_leaves_a_partial_report_and_no_process(tmp_path: Path) -> None:
     """An interrupted run tells what it has seen, marks it partial, and ends all it has started."""
     options = ("--impl=reference", "--effort=nightly", "--conformance-json=r.json", "-v")
     process = subprocess.Popen(
         command(*options, "-p", "no:cacheprovider"), cwd=tmp_path, text=True,
-        stdout=subprocess.PIPE, start_new_session=True,
+        stdout=subprocess.PIPE, start_new_session=True, preexec_fn=heed_ctrl_c,
     )  # fmt: skip
     assert process.stdout is not None
     for line in process.stdout:
