@@ -6,7 +6,6 @@ import importlib.util
 import inspect
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatch
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -15,10 +14,12 @@ from conformance.baseline import layered
 from conformance.candidate import ROLES, CandidateError, Source, roles_of
 from conformance.clauses import clauses
 from conformance.examine import Options
-from conformance.options import BACKENDS, PROFILES
+from conformance.options import BACKENDS, PROFILES, like
 from conformance.properties import Property, everything
 from conformance.run import Run
 from conformance.scenarios import EFFORTS
+
+NO_CLAUSE = "no such clause; see spec/"
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ def asked(
     _one_of("profile", profile, PROFILES)
     _one_of("backend", backend, BACKENDS)
     _one_of("role", role, (None, *ROLES))
-    check_patterns("clauses", patterns, clauses())
+    check_patterns("clauses", patterns, clauses(), NO_CLAUSE)
     sizes = check_sizes("world_sizes", world_sizes)
     names = ((role, _named(candidate)),) if role and not _holds_many(candidate) else ()
     text = candidate if isinstance(candidate, str) else f"{_place(candidate)}"
@@ -76,14 +77,13 @@ def _one_of(argument: str, value: Any, known: Collection[Any]) -> None:
         raise CandidateError(f"{argument} = {value!r}: one of {told}")
 
 
-def check_patterns(argument: str, patterns: Iterable[str], known: Iterable[str]) -> None:
-    """Every pattern must be like one of the known names."""
-    names = list(known)
+def check_patterns(
+    argument: str, patterns: Iterable[str], known: Collection[str], otherwise: str
+) -> None:
+    """Every pattern must be like one of the known names. otherwise: what is told if it is not."""
     for pattern in patterns:
-        if not any(fnmatch(name, pattern) for name in names):
-            what = "role; the roles are " + ", ".join(names) if names == [*ROLES] else "clause"
-            more = "; see spec/" if what == "clause" else ""
-            raise CandidateError(f"{argument} {pattern}: no such {what}{more}")
+        if not any(like(name, [pattern]) for name in known):
+            raise CandidateError(f"{argument} {pattern}: {otherwise}")
 
 
 def check_sizes(argument: str, sizes: Iterable[Any]) -> tuple[int, ...]:
@@ -92,11 +92,6 @@ def check_sizes(argument: str, sizes: Iterable[Any]) -> tuple[int, ...]:
     if not found or not all(type(size) is int and size >= 1 for size in found):
         raise CandidateError(f"{argument} {found}: write whole numbers >= 1, e.g. 1,2,4")
     return found
-
-
-def like(name: str, patterns: Collection[str]) -> bool:
-    """Whether a name is like one of the patterns; without patterns every name is."""
-    return not patterns or any(fnmatch(name, pattern) for pattern in patterns)
 
 
 def _holds_many(candidate: Any) -> bool:

@@ -16,14 +16,18 @@ ALIASES: dict[str, tuple[str, ...]] = {
                      "shard_count", "data_parallel_size"),
     "rank": ("rank", "process_index", "global_rank", "dp_rank", "shard_id", "shard_index",
              "data_parallel_rank"),
-    "dataset": ("dataset", "data_source", "iterable", "data"),
-    "data_source": ("data_source", "dataset", "data"),
-    "sampler": ("sampler", "base_sampler", "inner_sampler", "batch_sampler"),
     "shuffle": ("shuffle", "batch_shuffle"),
     "seed": ("seed", "shuffle_seed", "data_seed", "random_seed"),
     "drop_last": ("drop_last", "drop_remainder"),
 }  # fmt: skip
-"""What published classes call the arguments that torch's samplers take."""
+"""What published classes call the arguments that torch's samplers take by name."""
+
+FIRSTS = {
+    "dataset": ("dataset", "data_source", "iterable", "data"),
+    "data_source": ("data_source", "dataset", "data"),
+    "sampler": ("sampler", "base_sampler", "inner_sampler", "batch_sampler"),
+}
+"""What they call the argument that a role takes first; cases give it by position."""
 
 OPPOSITES = {"drop_last": ("round_up", "even_divisible", "even_batches")}
 """Flags that mean the opposite of an argument."""
@@ -32,8 +36,7 @@ EPOCH_SETTERS = ("set_epoch", "reshuffle")
 """Methods that take the number of an epoch."""
 
 RANKS = ("num_replicas", "rank")
-FIRSTS = ("dataset", "data_source", "sampler")
-"""Arguments that a role takes first, by position."""
+"""What tells a sampler which rank it serves."""
 
 
 def parameters(kind: Any) -> dict[str, inspect.Parameter]:
@@ -75,19 +78,32 @@ class Binding:
     @property
     def plain(self) -> bool:
         """Whether the class takes everything as torch does."""
-        differs = self.first or self.names or self.opposites or self.needs
-        return not differs and self.epoch in ("", "set_epoch")
+        return not (self.first or self.renamed or self.needs or self.other_epoch)
+
+    @property
+    def renamed(self) -> dict[str, str]:
+        """Argument -> parameter, where they differ in name or in sense."""
+        return {**self.names, **self.opposites}
+
+    @property
+    def other_epoch(self) -> str:
+        """The method that sets the epoch, if it is called otherwise."""
+        return "" if self.epoch == "set_epoch" else self.epoch
 
     def called(self, name: str) -> str:
         """What the class calls an argument."""
-        return self.names.get(name) or self.opposites.get(name) or name
+        return self.renamed.get(name, name)
+
+    def turned(self, name: str, value: Any) -> Any:
+        """What the class is given for the value of an argument: the opposite, if it wants that."""
+        return not value if name in self.opposites and isinstance(value, bool) else value
 
     def told(self) -> str:
         """How each argument is bound, where it is not by its own name."""
         found = [f"{name} -> {theirs}" for name, theirs in self.names.items()]
         found += [f"{name} -> not {theirs}" for name, theirs in self.opposites.items()]
         found += [f"the first argument -> {self.first}"] if self.first else []
-        found += [f"set_epoch -> {self.epoch}"] if self.epoch not in ("", "set_epoch") else []
+        found += [f"set_epoch -> {self.other_epoch}"] if self.other_epoch else []
         return ", ".join(found)
 
 
@@ -101,14 +117,10 @@ class Bound:
     def __call__(self, first: Any, **arguments: Any) -> Any:
         binding = self.binding
         arguments |= {n: _ambient(n) for n in binding.needs if n not in arguments and _grouped()}
-        given = {binding.names.get(name, name): value for name, value in arguments.items()}
-        for name, theirs in binding.opposites.items():
-            if name in given:
-                value = given.pop(name)
-                given[theirs] = not value if isinstance(value, bool) else value
+        given = {binding.called(n): binding.turned(n, value) for n, value in arguments.items()}
         made = self._made(first, given)
-        if binding.epoch not in ("", "set_epoch"):
-            made.set_epoch = getattr(made, binding.epoch)
+        if binding.other_epoch:
+            made.set_epoch = getattr(made, binding.other_epoch)
         return made
 
     def _made(self, first: Any, given: dict[str, Any]) -> Any:
@@ -136,9 +148,8 @@ def canonical(kind: Any) -> set[str]:
         own = set(parameters(kind))
     except (TypeError, ValueError):
         return set()
-    found = {name for name, others in ALIASES.items() if own & set(others)}
-    found |= {name for name, others in OPPOSITES.items() if own & set(others)}
-    return own | found
+    tables = (FIRSTS, ALIASES, OPPOSITES)
+    return own | {name for table in tables for name, others in table.items() if own & set(others)}
 
 
 def bound(kind: Any, first: str, lenient: bool = False) -> Any:
@@ -153,7 +164,7 @@ def bound(kind: Any, first: str, lenient: bool = False) -> Any:
         return kind
     names = {
         name: theirs for name, others in ALIASES.items()
-        if name not in (*own, first, *FIRSTS) and (theirs := _among(own, others))
+        if name not in own and (theirs := _among(own, others))
     }  # fmt: skip
     opposites = {
         name: theirs for name, others in OPPOSITES.items()
@@ -173,7 +184,7 @@ def _among(own: Container[str], others: tuple[str, ...]) -> str:
 
 def _place(own: dict[str, inspect.Parameter], first: str) -> str:
     """The parameter for the first argument, where it is not the first one of the class."""
-    theirs = _among(own, ALIASES.get(first, (first,)))
+    theirs = _among(own, FIRSTS.get(first, (first,)))
     positional = [
         p.name for p in own.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
     ]
@@ -182,13 +193,13 @@ def _place(own: dict[str, inspect.Parameter], first: str) -> str:
 
 def takes_rank(kind: Any) -> bool:
     """Whether a class is told which rank it serves."""
-    return {"num_replicas", "rank"} <= canonical(kind)
+    return canonical(kind).issuperset(RANKS)
 
 
 def inferred(kind: Any) -> str:
     """The role of a class that neither its name nor a base class tells, "" if nothing does."""
     takes = canonical(kind)
-    ranked = takes_rank(kind)
+    ranked = takes.issuperset(RANKS)
     if "sampler" in takes and "batch_size" in takes and not ranked:
         return "BatchSampler"
     if "sampler" in takes and ranked and "batch_sampler" not in takes:

@@ -182,7 +182,7 @@ def roles_of(holder: Any, names: dict[str, str], text: str) -> dict[str, Any]:
     """
     for role in names:
         if role not in ROLES:
-            raise CandidateError(f"--role {role}={names[role]}: no such role; {_known()}")
+            raise CandidateError(f"--role {role}={names[role]}: no such role; {known_roles()}")
     if inspect.isclass(holder) or inspect.isfunction(holder):
         return {_role_of(holder, names, text): holder}
     roles = {role: getattr(holder, role) for role in ROLES if hasattr(holder, role)}
@@ -191,7 +191,7 @@ def roles_of(holder: Any, names: dict[str, str], text: str) -> dict[str, Any]:
             raise CandidateError(f"--role {role}={attribute}: {text} has no {attribute}")
         roles[role] = getattr(holder, attribute)
     if not roles:
-        raise CandidateError(f"--impl {text}: it provides no role; {_known()}")
+        raise CandidateError(f"--impl {text}: it provides no role; {known_roles()}")
     return roles
 
 
@@ -220,7 +220,8 @@ def _plays(holder: Any, role: str) -> bool:
     return role in RANKED and inferred(holder) in ("", role)
 
 
-def _known() -> str:
+def known_roles() -> str:
+    """The roles that there are, for an error."""
     return "the roles are " + ", ".join(ROLES)
 
 

@@ -52,7 +52,7 @@ class Options:
 class Examiner:
     """Examines candidates one property at a time, in the worlds of one run.
 
-    heard: is told of each case that was judged: clause and role, and how many there were.
+    heard: is told of each case that was judged: the property, and how many there were.
     """
 
     def __init__(self, worlds: Worlds, options: Options, deviations: list[Deviation]) -> None:
@@ -62,7 +62,7 @@ class Examiner:
         self.strategies: dict[Key, Any] = {}
         self.shelf = _shelf(options.scripts) if options.scripts else None
         self.alone: dict[tuple[Source, Case], Trace] = {}
-        self.heard: Callable[[str, int], None] = lambda subject, cases: None
+        self.heard: Callable[[Property, int], None] = lambda prop, cases: None
         load_laws()
 
     def examine(self, candidate: Description, prop: Property) -> Verdict:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from fnmatch import fnmatch
+
 import pytest
 
 PROFILES = ("core", "torch")
@@ -69,6 +72,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="a violated SHOULD fails the run too; pytest's own --strict says it as well",
     )
+
+
+def like(name: str, patterns: Collection[str]) -> bool:
+    """Whether a name is like one of the patterns; without patterns every name is."""
+    return not patterns or any(fnmatch(name, pattern) for pattern in patterns)
 
 
 def strict(config: pytest.Config, declared: bool = False) -> bool:

@@ -9,13 +9,12 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Generator
-from fnmatch import fnmatch
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from conformance.conclusion import Check
-from conformance.options import pytest_addoption, strict  # noqa: F401  (the first is a hook)
+from conformance.options import like, pytest_addoption, strict  # noqa: F401  (a hook)
 
 if TYPE_CHECKING:
     from conformance.report.progress import Progress
@@ -29,9 +28,9 @@ def pytest_configure(config: pytest.Config) -> None:
     """Open a session where a candidate is given; a usage error ends the run at once."""
     if config.getoption("--impl") and not config.getoption("--collect-only"):
         from conformance.candidate import CandidateError
-        from conformance.worlds.forkserver import server, stop_servers
+        from conformance.worlds.forkserver import HASH_SEEDS, server, stop_servers
 
-        server(1)  # it imports torch while this process does
+        server(HASH_SEEDS[0])  # it imports torch while this process does
         from conformance.session import Session
 
         try:
@@ -107,7 +106,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         (impl, prop)
         for impl in config.getoption("--impl")
         for prop in properties
-        if _like(prop.clause.id, _wanted(config)) and _like(prop.role, config.getoption("--on"))
+        if like(prop.clause.id, _wanted(config)) and like(prop.role, config.getoption("--on"))
     ]
     ids = [f"{prop.clause.id}-{prop.role}-{impl}" for impl, prop in chosen]
     subjects: list[Any] = [*chosen] or [None]
@@ -122,10 +121,6 @@ def _wanted(config: pytest.Config) -> list[str]:
     """The patterns of clauses."""
     chosen: list[str] = config.getoption("--clause")
     return [*SMOKE] if config.getoption("--smoke") and not chosen else chosen
-
-
-def _like(name: str, patterns: list[str]) -> bool:
-    return not patterns or any(fnmatch(name, pattern) for pattern in patterns)
 
 
 @pytest.fixture

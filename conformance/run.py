@@ -15,7 +15,7 @@ from conformance.examine import Examiner, Options
 from conformance.properties import Property
 from conformance.randomness import manage_torch
 from conformance.verdict import VIOLATED, Verdict
-from conformance.worlds.forkserver import server
+from conformance.worlds.forkserver import HASH_SEEDS, server
 from conformance.worlds.worlds import Worlds
 
 
@@ -44,7 +44,7 @@ class Run:
             self.close()
             raise
         if not self.options.simulated and max(self.options.world_sizes) > 1:
-            server(2)  # for every other rank of a group: it imports torch meanwhile
+            server(HASH_SEEDS[1])  # for every other rank of a group: it imports torch meanwhile
         return self.candidates[source.text]
 
     def examine(self, impl: str, prop: Property) -> Verdict:

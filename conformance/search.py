@@ -104,19 +104,13 @@ class Search:
 
     def verdict(self) -> Verdict:
         """Look where the property says, and say what came of it."""
-        clause = self.prop.clause
         early = self._excused() or (self._stale() if self.options.replay else None)
         if early:
             return early
         lost = self.worlds.lost.get((self.candidate.source, self.prop.role))
-        if clause.id != self.returns:
-            lost = None
+        told = [lost] if lost and self.prop.clause.id == self.returns else []
         looks: list[Callable[[], None]] = [
-            *(
-                [lambda: self.look([(lost.case, lost)])]
-                if lost and clause.id == self.returns
-                else []
-            ),
+            *(lambda t=t: self.look([(t.case, t)]) for t in told),
             *(lambda s=s: self._small(s) for s in self.prop.scenarios if s.small),
             *(lambda s=s: self._drawn(s) for s in self.prop.scenarios if s.drawn),
         ]
@@ -212,7 +206,7 @@ class Search:
     def _judge(self, case: Case, trace: Trace) -> Violation | None:
         """What the law says; a violation that a deviation explains is none."""
         self.exercise.run += 1
-        self.examiner.heard(f"{self.prop.clause.id} {self.prop.role}", self.exercise.run)
+        self.examiner.heard(self.prop, self.exercise.run)
         if not trace.done and self.prop.clause.id != self.returns:
             self.lost += 1
             return None

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from conformance.asking import check_patterns, check_sizes
+from conformance.asking import NO_CLAUSE, check_patterns, check_sizes
 from conformance.baseline import layered, write_baseline
-from conformance.candidate import ROLES, CandidateError, Description, Source
+from conformance.candidate import ROLES, CandidateError, Description, Source, known_roles
 from conformance.case import Case, parse
 from conformance.clauses import clauses
 from conformance.config import Config, read_config
@@ -37,8 +37,8 @@ class Session:
         self.declared = read_config(config.invocation_params.dir)
         self.strict = strict(config, self.declared.strict)
         self.baselines = [*self.declared.baselines, *option("--baseline")]
-        check_patterns("--clause", option("--clause"), clauses())
-        check_patterns("--on", option("--on"), ROLES)
+        check_patterns("--clause", option("--clause"), clauses(), NO_CLAUSE)
+        check_patterns("--on", option("--on"), ROLES, f"no such role; {known_roles()}")
         options = Options(
             EFFORTS["smoke" if option("--smoke") else option("--effort")],
             _world_sizes(option("--world-sizes")),

@@ -24,12 +24,17 @@ class DistributedSampler(data.DistributedSampler):
 """
 
 
+def command(*arguments: str) -> list[str]:
+    """The suite, on what lies in the current folder or is installed."""
+    return [sys.executable, "-m", "pytest", "--pyargs", "conformance", *arguments]
+
+
 def run(folder: Path, *arguments: str, bound_s: float = 120) -> subprocess.CompletedProcess[str]:
     """Run the installed suite in `folder`."""
-    command = [sys.executable, "-m", "pytest", "--pyargs", "conformance", "-p", "no:cacheprovider"]
     return subprocess.run(
-        [*command, *arguments], cwd=folder, capture_output=True, text=True, timeout=bound_s
-    )
+        command("-p", "no:cacheprovider", *arguments),
+        cwd=folder, capture_output=True, text=True, timeout=bound_s,
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(

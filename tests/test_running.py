@@ -8,14 +8,13 @@ import pty
 import re
 import signal
 import subprocess
-import sys
 import time
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import psutil
 import pytest
-from test_command_line import WRONG, run
+from test_command_line import WRONG, command, run
 
 QUICK = ("--effort=quick", "--backend=simulated")
 
@@ -23,11 +22,6 @@ SHOULD = """
 import torch.utils.data as data
 SubsetRandomSampler = data.SubsetRandomSampler
 """
-
-
-def command(*arguments: str) -> list[str]:
-    """The suite on a candidate of the current folder."""
-    return [sys.executable, "-m", "pytest", "--pyargs", "conformance", *arguments]
 
 
 def test_last_failed_runs_what_failed(tmp_path: Path) -> None:

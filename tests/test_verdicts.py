@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from test_command_line import run
 
 from conformance.clauses import CHAPTERS
 
@@ -21,10 +21,7 @@ PROFILES = {
 
 def examine(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run the whole suite at default effort."""
-    command = [sys.executable, "-m", "pytest", "--pyargs", "conformance", "-p", "no:cacheprovider"]
-    return subprocess.run(
-        [*command, *arguments], cwd=folder, capture_output=True, text=True, timeout=BOUND_S
-    )
+    return run(folder, *arguments, bound_s=BOUND_S)
 
 
 @pytest.mark.parametrize("profile", ["core", "torch"])

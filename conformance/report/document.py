@@ -40,7 +40,7 @@ def document(
         f"  why    {textwrap.shorten(clause.why, 400)}" if clause.why else "",
         f"  again  {command(candidate, clause, role, found)}",
         f"  script {script}" if script else "",
-        f"  spec   {clause_url({'spec_url': spec_url}, clause.id)}" if spec_url else "",
+        f"  spec   {clause_url(spec_url, clause.id)}" if spec_url else "",
     ]
     return "\n".join(part for part in parts if part)
 

@@ -33,7 +33,7 @@ def commands(document: Result) -> list[str]:
 def _command(document: Result, candidate: dict[str, Any], verdict: dict[str, Any]) -> str:
     kind = "error" if verdict["level"] == "MUST" else "warning"
     title = f"{verdict['clause']} ({verdict['level']}) {verdict['outcome']}"
-    link = clause_url(document, verdict["clause"])
+    link = clause_url(document.get("spec_url"), verdict["clause"])
     told = "\n".join(filter(None, [_message(candidate, verdict), link]))
     return f"::{kind} title={_property(title)}::{_data(told)}"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from conformance.baseline import SHIPPED, Deviation, read_baseline
@@ -67,12 +67,8 @@ def _seen(document: Result) -> Iterator[Break]:
                 about = (evidence["about"],) if evidence["about"] else ()
                 yield Break(*what, evidence["anomaly"], about, evidence["saw"], source)
             elif verdict["outcome"] == DECLARED:
-                for reason in _distinct(verdict["declared"]):
+                for reason in dict.fromkeys(verdict["declared"]):
                     yield Break(*what, "", (), reason, source)
-
-
-def _distinct(texts: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(texts))
 
 
 def _web(link: str) -> str:

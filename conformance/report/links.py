@@ -23,9 +23,9 @@ def checked(base: str) -> str:
     return base
 
 
-def clause_url(document: dict[str, Any], clause: str) -> str:
-    """The permanent link of a clause; "" where the document names no site, or no fit one."""
-    base = document.get("spec_url")
+def clause_url(base: Any, clause: str) -> str:
+    """The permanent link of a clause. base: what a result or a file says; "" for one that is unfit,
+    and where there is none."""
     if not isinstance(base, str) or not FIT.fullmatch(base):
         return ""
     told = quote(base.rstrip("/"), safe=":/?#@!$&'*+,;=%~")

@@ -58,7 +58,7 @@ def _table(document: Result, bad: list[dict[str, Any]]) -> str:
 
 def _linked(document: Result, clause: str) -> str:
     """The name of a clause, and the way to its text where that is known."""
-    url = clause_url(document, clause)
+    url = clause_url(document.get("spec_url"), clause)
     return f"[{clause}](<{url}>)" if url else clause
 
 
@@ -72,7 +72,7 @@ def _what(verdict: dict[str, Any]) -> str:
 def _folded(document: Result, verdict: dict[str, Any]) -> str:
     """The evidence of one violation, behind a line to click on."""
     evidence, name = verdict["evidence"], verdict["clause"]
-    clause, url = document["clauses"][name], clause_url(document, name)
+    clause, url = document["clauses"][name], clause_url(document.get("spec_url"), name)
     spec = f" [spec](<{url}>)" if url else ""
     title = f"{verdict['clause']}, {verdict['role']}: {evidence['anomaly']}"
     return "\n".join(

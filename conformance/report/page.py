@@ -69,7 +69,7 @@ def _chapters(document: Result) -> dict[str, list[dict[str, Any]]]:
         ]
         row = clause | {
             "id": name,
-            "spec": clause_url(document, name),
+            "spec": clause_url(document.get("spec_url"), name),
             "verdicts": verdicts,
             "cells": [_worst(own) for own in verdicts],
             "anomalies": [_anomalies(own) for own in verdicts],

@@ -7,7 +7,10 @@ it was: pytest goes on as if nothing had been there.
 from __future__ import annotations
 
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from conformance.properties import Property
 
 EVERY_S = 0.25
 
@@ -20,19 +23,19 @@ class Progress:
 
     def __init__(self, terminal: Any, capture: Any) -> None:
         self.writer, self.capture = terminal._tw, capture
-        self.subject = ""
+        self.prop: Property | None = None
         self.began = self.told = time.monotonic()
         self.cases = 0
 
-    def heard(self, subject: str, cases: int) -> None:
-        """A case of `subject` was judged; it has had so many."""
+    def heard(self, prop: Property, cases: int) -> None:
+        """A case of `prop` was judged; it has had so many."""
         now = time.monotonic()
-        if subject != self.subject:
-            self.subject, self.began, self.cases = subject, now, cases
+        if prop is not self.prop:
+            self.prop, self.began, self.cases = prop, now, cases
         if now - self.told >= EVERY_S:
             self.told = now
             rate = (cases - self.cases) / max(now - self.began, EVERY_S)
-            self._show(f"  {subject}: {cases:,} cases, {rate:,.0f}/s")
+            self._show(f"  {prop.clause.id} {prop.role}: {cases:,} cases, {rate:,.0f}/s")
 
     def clear(self) -> None:
         """Take the line away."""

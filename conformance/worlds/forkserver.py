@@ -35,6 +35,10 @@ _SERVERS: dict[int, Any] = {}
 _RANKS: list[Any] = []
 
 
+HASH_SEEDS = (1, 2)
+"""Of ranks with even numbers, and of those with odd ones."""
+
+
 def server(hash_seed: int) -> Any:
     """The fork server whose interpreters hash with `hash_seed`; started if it is not there.
 

@@ -28,7 +28,7 @@ import psutil
 from conformance.candidate import CandidateError, Source
 from conformance.case import Case
 from conformance.trace import Event, RankTrace
-from conformance.worlds.forkserver import Process
+from conformance.worlds.forkserver import HASH_SEEDS, Process
 from conformance.worlds.leftovers import named_segments
 from conformance.worlds.patience import Bound
 from conformance.worlds.place import Place, begin
@@ -59,7 +59,8 @@ class Pool:
         for rank in range(world_size):
             ours, theirs = Pipe()
             place = Place(rank, world_size, backend, store)
-            process = Process(rank % 2 + 1, target=begin, args=(theirs, place), daemon=False)
+            seed = HASH_SEEDS[rank % 2]
+            process = Process(seed, target=begin, args=(theirs, place), daemon=False)
             process.start()
             theirs.close()
             self.connections.append(ours)

@@ -178,8 +178,7 @@ class Worlds:
 
     def _made(self, source: Source, case: Case, ranks: list[RankTrace]) -> Trace:
         found = self.descriptions[source]
-        binding = found.binding(case.role)
-        names = {**binding.names, **binding.opposites}
+        names = found.binding(case.role).renamed
         return Trace(case, tuple(ranks), dict(found.policies), names=names)
 
     def _trace(self, source: Source, case: Case, ranks: list[RankTrace]) -> Trace:

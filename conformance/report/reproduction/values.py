@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from conformance.binding import Binding
 from conformance.candidate import FIRST, RANKED
 from conformance.datasets import Collate, Init, Mapped, Order, Stream
 from conformance.loading import Tell
@@ -71,22 +70,18 @@ def literal(value: Any) -> str:
 
 def call(draft: Draft, role: str, arguments: dict[str, Any], lines: list[str]) -> str:
     """The construction of a role: its first argument by position, the others by name."""
-    values = {name: expression(draft, recipe, lines) for name, recipe in arguments.items()}
+    binding = draft.candidate.binding(role)
+    given = {name: binding.turned(name, recipe) for name, recipe in arguments.items()}
+    values = {name: expression(draft, recipe, lines) for name, recipe in given.items()}
     if draft.case.passed and role in RANKED:
         told = {"num_replicas": repr(draft.case.world_size), "rank": draft.rank}
         values = {**values, **{name: text for name, text in told.items() if name not in values}}
     if role == "DataLoader" and "self.rank" in str(draft.classes.get("Data")):
         lines.append(f"Data.rank = {draft.rank}")
     first = values.pop(FIRST[role])
-    binding = draft.candidate.binding(role)
     words = [f"{binding.first}={first}" if binding.first else first]
-    words += [f"{binding.called(name)}={_turned(binding, name, t)}" for name, t in values.items()]
+    words += [f"{binding.called(name)}={text}" for name, text in values.items()]
     return f"{role_name(draft, role)}({', '.join(words)})"
-
-
-def _turned(binding: Binding, name: str, text: str) -> str:
-    """The opposite of a flag, where the class wants that."""
-    return {"True": "False", "False": "True"}.get(text, text) if name in binding.opposites else text
 
 
 def _data(draft: Draft, recipe: Data, lines: list[str]) -> str:
