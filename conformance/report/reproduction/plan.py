@@ -47,8 +47,17 @@ def seeding(draft: Draft) -> list[str]:
     draft.need("torch")
     if draft.candidate.source.text == "torch.utils.data":
         return [f"torch.manual_seed({seed})"]
-    draft.need("numpy", "random")
-    return [f"torch.manual_seed({seed}); numpy.random.seed({seed} + 1); random.seed({seed} + 2)"]
+    draft.need("random")
+    return [
+        f"torch.manual_seed({seed}); random.seed({seed} + 2)",
+        *_if_numpy(draft, f"random.seed({seed} + 1)"),
+    ]
+
+
+def _if_numpy(draft: Draft, words: str) -> list[str]:
+    """What is done with numpy where the candidate, or torch, has brought it: torch needs it not."""
+    draft.need("sys")
+    return ["if numpy := sys.modules.get('numpy'):", f"    numpy.{words}"]
 
 
 def items(iterable: str, form: Form, keep: str = "") -> list[str]:
@@ -141,7 +150,7 @@ def _look(draft: Draft, step: op.Look, event: Event) -> list[str]:
 
 def _globals(draft: Draft, step: op.Globals, event: Event) -> list[str]:
     """Which global states, and the caller's generator, have changed since they were looked at."""
-    draft.need("torch", "numpy", "random")
+    draft.need("torch", "random", "sys")
     own = draft.kept["generator"][:1]
     draft.define("states", STATES)
     words = f"states({', '.join(own)})"
@@ -154,19 +163,18 @@ CHANGED = "sorted(name for name in after if after[name] != before.get(name))"
 STATES = """\
 def states(own=None):
     found = {"torch": torch.get_rng_state().tolist(), "random": random.getstate()}
-    found["numpy"] = repr(numpy.random.get_state())
+    if numpy := sys.modules.get("numpy"):
+        found["numpy"] = repr(numpy.random.get_state())
     return found | ({"generator": own.get_state().tolist()} if own else {})""".splitlines()
 
 
 def _reseed(draft: Draft, step: op.Reseed, event: Event) -> list[str]:
-    seeds = {
-        "torch": f"torch.manual_seed({step.seed})",
-        "numpy": f"numpy.random.seed({(step.seed + 1) % 2**32})",
-        "random": f"random.seed({step.seed + 2})",
-    }
+    seeds = {"torch": f"torch.manual_seed({step.seed})", "random": f"random.seed({step.seed + 2})"}
     chosen = [name for name in seeds if step.which in ("all", name)]
     draft.need(*chosen)
-    return ["; ".join(seeds[name] for name in chosen)]
+    lines = ["; ".join(seeds[name] for name in chosen)] if chosen else []
+    drawn = step.which in ("all", "numpy")
+    return lines + _if_numpy(draft, f"random.seed({(step.seed + 1) % 2**32})") * drawn
 
 
 def _surround(draft: Draft, step: op.Surround, event: Event) -> list[str]:
