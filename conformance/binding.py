@@ -1,62 +1,32 @@
-"""Classes that nobody prepared: parameters are found by name, and the role by what a class takes.
+"""Classes that nobody prepared: how they are given the arguments of a role.
 
-A case names arguments as torch does. A class may call them otherwise, take some of them through
-`**kwargs` of a base class, or want the opposite of a flag; here the one is turned into the other.
+A case names arguments as torch does. A class may call them otherwise (`aliases.py`), take some of
+them through `**kwargs` of a base class, want the opposite of a flag, the length for the dataset, or
+something that no role knows; here the one is turned into the other.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Container
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-ALIASES: dict[str, tuple[str, ...]] = {
-    "num_replicas": ("num_replicas", "world_size", "num_processes", "dp_size", "num_shards",
-                     "shard_count", "data_parallel_size"),
-    "rank": ("rank", "process_index", "global_rank", "dp_rank", "shard_id", "shard_index",
-             "data_parallel_rank"),
-    "shuffle": ("shuffle", "batch_shuffle"),
-    "seed": ("seed", "shuffle_seed", "data_seed", "random_seed"),
-    "drop_last": ("drop_last", "drop_remainder"),
-}  # fmt: skip
-"""What published classes call the arguments that torch's samplers take by name."""
-
-FIRSTS = {
-    "dataset": ("dataset", "data_source", "iterable", "data"),
-    "data_source": ("data_source", "dataset", "data"),
-    "sampler": ("sampler", "base_sampler", "inner_sampler", "batch_sampler"),
-}
-"""What they call the argument that a role takes first; cases give it by position."""
-
-OPPOSITES = {"drop_last": ("round_up", "even_divisible", "even_batches")}
-"""Flags that mean the opposite of an argument."""
-
-EPOCH_SETTERS = ("set_epoch", "reshuffle")
-"""Methods that take the number of an epoch."""
-
-RANKS = ("num_replicas", "rank")
-"""What tells a sampler which rank it serves."""
-
-
-def parameters(kind: Any) -> dict[str, inspect.Parameter]:
-    """What a class or function can be given by name, `**kwargs` resolved up the class hierarchy.
-
-    Raises ValueError or TypeError for one without a signature.
-    """
-    if not inspect.isclass(kind):
-        return dict(inspect.signature(kind).parameters)
-    found: dict[str, inspect.Parameter] = {}
-    for base in kind.__mro__:
-        if "__init__" not in vars(base) or base is object:
-            continue
-        own = list(inspect.signature(vars(base)["__init__"]).parameters.values())[1:]
-        found = {p.name: p for p in own if p.kind is not p.VAR_KEYWORD} | found
-        if not any(p.kind is p.VAR_KEYWORD for p in own):
-            break
-    else:
-        found |= {} if found else dict(inspect.signature(kind).parameters)
-    return found
+from conformance.adapter import Adapter
+from conformance.aliases import (
+    ALIASES,
+    ARGUMENTS,
+    BATCHED,
+    FILLS,
+    FIRSTS,
+    FLAGS,
+    OPPOSITES,
+    RANKS,
+    TOTALS,
+    among,
+    epoch_setter,
+    parameters,
+)  # fmt: skip
+from conformance.copying import Copied, copied
 
 
 @dataclass(frozen=True)
@@ -65,8 +35,12 @@ class Binding:
 
     first: the parameter that takes the role's first argument, "" if it is taken by position.
     names: argument -> parameter, where the names differ. opposites: the same for flags that mean
-    the opposite. needs: what torch asks of the process group and this class wants to be given.
-    epoch: the method that sets the epoch, "" if there is none.
+    the opposite. stated: flags whose default is not the role's, and so are always given. filled:
+    parameters that must be given and no case has. needs: what torch asks of the process group and
+    this class is to be told. epoch: the method that sets the epoch, "" if there is none.
+    total, batched: it takes the length for the dataset, batches for the inner sampler. ambient: it
+    is not told its rank, and finds it through the process group. unseeded: it has no seed where
+    none is given. copied: an adapter's code.
     """
 
     first: str = ""
@@ -74,11 +48,19 @@ class Binding:
     opposites: dict[str, str] = field(default_factory=dict)
     needs: tuple[str, ...] = ()
     epoch: str = ""
+    stated: dict[str, bool] = field(default_factory=dict)
+    filled: tuple[str, ...] = ()
+    total: bool = False
+    batched: bool = False
+    ambient: bool = False
+    unseeded: bool = False
+    copied: Copied | None = None
 
     @property
     def plain(self) -> bool:
         """Whether the class takes everything as torch does."""
-        return not (self.first or self.renamed or self.needs or self.other_epoch)
+        odd = self.first or self.renamed or self.needs or self.other_epoch or self.stated
+        return not (odd or self.filled or self.total or self.batched or self.ambient)
 
     @property
     def renamed(self) -> dict[str, str]:
@@ -102,9 +84,17 @@ class Binding:
         """How each argument is bound, where it is not by its own name."""
         found = [f"{name} -> {theirs}" for name, theirs in self.names.items()]
         found += [f"{name} -> not {theirs}" for name, theirs in self.opposites.items()]
-        found += [f"the first argument -> {self.first}"] if self.first else []
+        found += [f"the first argument -> {self.first}{self.form}"] if self.first else []
+        found += [f"{name}={value} given always" for name, value in self.stated.items()]
+        found += [f"{name} -> made up" for name in self.filled]
+        found += ["the rank -> what the process group says"] if self.ambient else []
         found += [f"set_epoch -> {self.other_epoch}"] if self.other_epoch else []
         return ", ".join(found)
+
+    @property
+    def form(self) -> str:
+        """In which form the class takes the role's first argument, if it is another one."""
+        return ", its length" if self.total else ", batches of one" if self.batched else ""
 
 
 @dataclass(frozen=True)
@@ -113,20 +103,39 @@ class Bound:
 
     kind: Any
     binding: Binding
+    adapter: Adapter | None = None
 
     def __call__(self, first: Any, **arguments: Any) -> Any:
         binding = self.binding
+        arguments = binding.stated | arguments
         arguments |= {n: _ambient(n) for n in binding.needs if n not in arguments and _grouped()}
         given = {binding.called(n): binding.turned(n, value) for n, value in arguments.items()}
-        made = self._made(first, given)
+        given |= {name: FILLS[name](_length(first)) for name in binding.filled}
+        made = self._made(self._formed(first), given)
+        if self.adapter:
+            made = self.adapter.presented(made)
         if binding.other_epoch:
             made.set_epoch = getattr(made, binding.other_epoch)
         return made
+
+    def _formed(self, first: Any) -> Any:
+        if self.binding.batched:
+            from torch.utils.data import BatchSampler
+
+            return BatchSampler(first, 1, False)
+        return len(first) if self.binding.total else first
 
     def _made(self, first: Any, given: dict[str, Any]) -> Any:
         if self.binding.first:
             return self.kind(**{self.binding.first: first}, **given)
         return self.kind(first, **given)
+
+
+def _length(first: Any) -> int:
+    try:
+        return len(first)
+    except TypeError:
+        return 0
 
 
 def _grouped() -> bool:
@@ -142,72 +151,96 @@ def _ambient(name: str) -> int:
     return distributed.get_world_size() if name == "num_replicas" else distributed.get_rank()
 
 
-def canonical(kind: Any) -> set[str]:
-    """The arguments that a class takes, by torch's names."""
-    try:
-        own = set(parameters(kind))
-    except (TypeError, ValueError):
-        return set()
-    tables = (FIRSTS, ALIASES, OPPOSITES)
-    return own | {name for table in tables for name, others in table.items() if own & set(others)}
+def single(batch: Any) -> Any:
+    """The only item of a batch."""
+    (index,) = batch
+    return index
 
 
-def bound(kind: Any, first: str, lenient: bool = False) -> Any:
+class UnboundError(ValueError):
+    """A class wants an argument of which nothing is known."""
+
+
+def bound(kind: Any, first: str, lenient: bool = False, role: str = "") -> Any:
     """The class itself if it takes a role's arguments as they are, else what turns them over.
 
     first: the name of the role's first argument, which cases give by position. lenient: bind it in
-    any case; a class that is bound is asked for nothing that it does not take.
+    any case; a class that is bound is asked for nothing that it does not take. role: the role, if
+    its flags and its rank matter. Raises UnboundError where an argument must be given and nothing
+    is known of it.
     """
+    adapter = kind if isinstance(kind, Adapter) else None
+    made = adapter.build if adapter else kind
     try:
-        own = parameters(kind)
+        own = parameters(made)
     except (TypeError, ValueError):
-        return kind
+        return made
     names = {
         name: theirs for name, others in ALIASES.items()
-        if name not in own and (theirs := _among(own, others))
+        if name not in own and (theirs := among(own, others))
     }  # fmt: skip
     opposites = {
         name: theirs for name, others in OPPOSITES.items()
-        if name not in (*own, *names) and (theirs := _among(own, others))
+        if name not in (*own, *names) and (theirs := among(own, others))
     }  # fmt: skip
     needs = tuple(
         name for name in RANKS
-        if (taken := own.get(names.get(name, name))) and taken.default is taken.empty
+        if (taken := own.get(names.get(name, name))) and taken.default is not None
     )  # fmt: skip
-    found = Binding(_place(own, first), names, opposites, needs, _among(dir(kind), EPOCH_SETTERS))
-    return kind if found.plain and not lenient else Bound(kind, found)
+    found = Binding(_place(own, first), names, opposites, needs, epoch_setter(made))
+    if lenient:
+        found = _completed(made, found, own, role)
+    if adapter or found.batched:
+        adapter = adapter or Adapter(role, made, of=made, indices=single)
+        found = replace(found, copied=copied(adapter), epoch=_sets_epoch(adapter))
+    return made if found.plain and not lenient else Bound(made, found, adapter)
 
 
-def _among(own: Container[str], others: tuple[str, ...]) -> str:
-    return next((name for name in others if name in own), "")
+def _sets_epoch(adapter: Adapter) -> str:
+    return "set_epoch" if adapter.set_epoch else epoch_setter(adapter.subject)
+
+
+def _completed(kind: Any, found: Binding, own: dict[str, inspect.Parameter], role: str) -> Binding:
+    """What a class that nobody prepared is given beside what a case says."""
+    theirs = found.first or next(iter(own), "")
+    flags = FLAGS.get(role, {})
+    return replace(
+        found,
+        stated={
+            name: value for name, value in flags.items()
+            if (taken := own.get(found.called(name)))
+            and taken.default is not taken.empty
+            and found.turned(name, taken.default) is not value
+        },
+        filled=_filled(kind, found, theirs, role),
+        total=theirs in TOTALS,
+        batched=theirs == BATCHED,
+        ambient=bool(flags) and not any(found.called(name) in own for name in RANKS),
+        unseeded=(seed := own.get(found.called("seed"))) is not None and seed.default is None,
+    )  # fmt: skip
+
+
+def _filled(kind: Any, found: Binding, theirs: str, role: str) -> tuple[str, ...]:
+    """The parameters that no case gives and that must be given.
+
+    What a base class wants through `**kwargs` may be what the class itself gives it.
+    """
+    given = {theirs, *map(found.called, (*ALIASES, *OPPOSITES, *ARGUMENTS.get(role, ())))}
+    asked = [
+        p.name for p in inspect.signature(kind).parameters.values()
+        if p.default is p.empty and p.name not in given
+        and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
+    ]  # fmt: skip
+    unknown = [name for name in asked if name not in FILLS]
+    if unknown:
+        raise UnboundError(f"its argument {unknown[0]} must be given, and nothing is known of it")
+    return tuple(asked)
 
 
 def _place(own: dict[str, inspect.Parameter], first: str) -> str:
     """The parameter for the first argument, where it is not the first one of the class."""
-    theirs = _among(own, FIRSTS.get(first, (first,)))
+    theirs = among(own, FIRSTS.get(first, (first,)))
     positional = [
         p.name for p in own.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
     ]
     return "" if not theirs or positional[:1] == [theirs] else theirs
-
-
-def takes_rank(kind: Any) -> bool:
-    """Whether a class is told which rank it serves."""
-    return canonical(kind).issuperset(RANKS)
-
-
-def inferred(kind: Any) -> str:
-    """The role of a class that neither its name nor a base class tells, "" if nothing does."""
-    takes = canonical(kind)
-    ranked = takes.issuperset(RANKS)
-    if "sampler" in takes and "batch_size" in takes and not ranked:
-        return "BatchSampler"
-    if "sampler" in takes and ranked and "batch_sampler" not in takes:
-        return "DistributedSamplerWrapper"
-    if "dataset" in takes and (ranked or hasattr(kind, "set_epoch")):
-        return "DistributedSampler"
-    if "weights" in takes:
-        return "WeightedRandomSampler"
-    if "indices" in takes:
-        return "SubsetRandomSampler"
-    return ""

@@ -9,16 +9,21 @@ from __future__ import annotations
 import functools
 import hashlib
 import importlib
-import importlib.util
 import inspect
+import os
 import sys
-import zlib
 from dataclasses import dataclass, field
+from importlib import metadata
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from conformance.binding import Binding, Bound, bound, canonical, inferred, takes_rank
+from conformance.adapter import Adapter, adapted
+from conformance.aliases import canonical, inferred, takes_rank
+from conformance.binding import Binding, Bound, UnboundError, bound
+from conformance.importing import CandidateError as CandidateError
+from conformance.importing import attribute_of, imported
+from conformance.policies import UNSAID, checked
 
 ROLES = (
     "SequentialSampler", "RandomSampler", "SubsetRandomSampler", "WeightedRandomSampler",
@@ -42,16 +47,6 @@ FIRST = {
 
 RANKED = ("DistributedSampler", "DistributedSamplerWrapper")
 """The roles that take `num_replicas` and `rank`."""
-
-POLICIES = {
-    "pads": ("wrap", "repeat", "sentinel", "none"),
-    "divides": ("interleaved", "contiguous", "free"),
-}
-"""What a candidate may declare; `sentinel` is in addition the padding value, an int."""
-
-
-class CandidateError(ValueError):
-    """A candidate that cannot be examined: a usage error, never a verdict."""
 
 
 @dataclass(frozen=True)
@@ -91,6 +86,11 @@ class Description:
     def binding(self, role: str) -> Binding:
         return self.bound.get(role, Binding())
 
+    def stated(self, role: str) -> dict[str, Any]:
+        """The policies, and whether it can be known at all if the class shuffles."""
+        told = role not in self.bound or role not in RANKED or self.accepts(role, "shuffle")
+        return {**({} if told else {"shuffles": UNSAID}), **self.policies}
+
     def accepts(self, role: str, parameter: str) -> bool:
         parameters = self.roles.get(role, ())
         return parameter in parameters or "**" in parameters
@@ -104,75 +104,57 @@ def load(source: Source) -> tuple[dict[str, Any], Description]:
     has no role, a role that is misspelt, or a policy that does not exist.
     """
     name, _, attribute = source.text.partition(":")
-    module = _import(name)
+    module = imported(name)
     declared = dict(getattr(module, "CONFORMANCE", {}))
     if source.profile == "torch" and "torch" in declared:
-        module = _import(declared["torch"])
-    holder = _attribute(module, attribute, source.text) if attribute else module
+        module = imported(declared["torch"])
+    holder = attribute_of(module, attribute, source.text) if attribute else module
+    if attribute:
+        holder = _adapted(holder, declared, source.text)
     roles = roles_of(holder, dict(source.names), source.text)
-    policies = _policies({**declared.get("policies", {}), **dict(source.policies)}, source.text)
+    own = holder.policies if isinstance(holder, Adapter) else {}
+    said = {**declared.get("policies", {}), **own, **dict(source.policies)}
+    policies = _checked(said, source.text)
     if attribute or source.names:
         roles = {role: _bound(role, made, holder, source) for role, made in roles.items()}
-    return {**_stand_ins(), **roles}, _describe(source, module, roles, policies)
+    adapter = holder if isinstance(holder, Adapter) else None
+    return {**_stand_ins(), **roles}, _describe(source, module, roles, policies, adapter)
 
 
 def _bound(role: str, made: Any, holder: Any, source: Source) -> Any:
     """A class that was named for its role may call its arguments otherwise than torch does.
 
-    One that has the role's own name, or a base class of that name, promises its constructor too.
+    One that has the role's own name promises its constructor too.
     """
     named = made is holder or dict(source.names).get(role) == getattr(made, "__name__", "")
     if not named or role not in FIRST or role in LOADERS:
-        return made
-    promised = role in [kind.__name__ for kind in getattr(made, "__mro__", ())]
-    return bound(made, FIRST[role], lenient=not promised)
+        return made.build if isinstance(made, Adapter) else made
+    promised = getattr(made, "__name__", "") == role
+    try:
+        return bound(made, FIRST[role], lenient=not promised, role=role)
+    except UnboundError as error:
+        hint = "an adapter says how it is built: see conformance/adapter.py"
+        raise CandidateError(f"--impl {source}: as {role}, {error}; {hint}") from error
+
+
+def _checked(policies: dict[str, Any], text: str) -> dict[str, Any]:
+    try:
+        return checked(policies)
+    except ValueError as error:
+        raise CandidateError(f"{text}: {error}") from error
+
+
+def _adapted(holder: Any, declared: dict[str, Any], text: str) -> Any:
+    try:
+        return adapted(holder, declared)
+    except ValueError as error:
+        raise CandidateError(f"--impl {text}: {error}") from error
 
 
 def _stand_ins() -> dict[str, Any]:
     """What a case nests where the candidate has no such role: torch's, else the reference's."""
     modules = [importlib.import_module(name) for name in ("reference", "torch.utils.data")]
     return {role: getattr(m, role) for m in modules for role in ROLES if hasattr(m, role)}
-
-
-def _import(name: str) -> ModuleType:
-    try:
-        if not name.endswith(".py"):
-            if str(Path.cwd()) not in sys.path:
-                sys.path.append(str(Path.cwd()))
-            return importlib.import_module(name)
-        return _import_file(Path(name).resolve(), name)
-    except CandidateError:
-        raise
-    except Exception as error:
-        reason = f"{type(error).__name__}: {error}"
-        raise CandidateError(f"--impl {name}: the import failed with {reason}") from error
-
-
-def _import_file(path: Path, name: str) -> ModuleType:
-    """Import a file once, under a name of its own: it may be called `random.py`."""
-    own = f"conformance_candidate_{path.stem}_{zlib.crc32(str(path).encode()):08x}"
-    found = importlib.util.spec_from_file_location(own, path)
-    if found is None or found.loader is None or not path.exists():
-        raise CandidateError(f"--impl {name}: no such file")
-    if own not in sys.modules:
-        if str(path.parent) not in sys.path:
-            sys.path.append(str(path.parent))
-        sys.modules[own] = importlib.util.module_from_spec(found)
-        try:
-            found.loader.exec_module(sys.modules[own])
-        except BaseException:
-            del sys.modules[own]
-            raise
-    return sys.modules[own]
-
-
-def _attribute(module: ModuleType, path: str, text: str) -> Any:
-    holder: Any = module
-    for part in path.split("."):
-        if not hasattr(holder, part):
-            raise CandidateError(f"--impl {text}: {module.__name__} has no {path}")
-        holder = getattr(holder, part)
-    return holder
 
 
 def roles_of(holder: Any, names: dict[str, str], text: str) -> dict[str, Any]:
@@ -183,6 +165,8 @@ def roles_of(holder: Any, names: dict[str, str], text: str) -> dict[str, Any]:
     for role in names:
         if role not in ROLES:
             raise CandidateError(f"--role {role}={names[role]}: no such role; {known_roles()}")
+    if isinstance(holder, Adapter):
+        return {_role_of_adapter(holder, text): holder}
     if inspect.isclass(holder) or inspect.isfunction(holder):
         return {_role_of(holder, names, text): holder}
     roles = {role: getattr(holder, role) for role in ROLES if hasattr(holder, role)}
@@ -191,8 +175,16 @@ def roles_of(holder: Any, names: dict[str, str], text: str) -> dict[str, Any]:
             raise CandidateError(f"--role {role}={attribute}: {text} has no {attribute}")
         roles[role] = getattr(holder, attribute)
     if not roles:
-        raise CandidateError(f"--impl {text}: it provides no role; {known_roles()}")
+        ours = [name for name, value in vars(holder).items() if isinstance(value, Adapter)]
+        hint = f"name one of its adapters: {text}:{ours[0]}" if ours else known_roles()
+        raise CandidateError(f"--impl {text}: it provides no role; {hint}")
     return roles
+
+
+def _role_of_adapter(adapter: Adapter, text: str) -> str:
+    if adapter.role not in ROLES:
+        raise CandidateError(f"--impl {text}: no such role {adapter.role!r}; {known_roles()}")
+    return adapter.role
 
 
 def _role_of(holder: Any, names: dict[str, str], text: str) -> str:
@@ -225,33 +217,39 @@ def known_roles() -> str:
     return "the roles are " + ", ".join(ROLES)
 
 
-def _policies(policies: dict[str, Any], text: str) -> dict[str, Any]:
-    for name, value in policies.items():
-        if name == "sentinel" and type(value) is int:
-            continue
-        if name not in POLICIES or value not in POLICIES[name]:
-            known = "; ".join(f"{key}: {', '.join(values)}" for key, values in POLICIES.items())
-            raise CandidateError(f"{text}: no policy {name}={value!r}; there are {known}")
-    if policies.get("pads") == "sentinel" and "sentinel" not in policies:
-        raise CandidateError(f"{text}: pads='sentinel' needs the policy sentinel=VALUE, an int")
-    return policies
-
-
 def _describe(
-    source: Source, module: ModuleType, roles: dict[str, Any], policies: dict[str, Any]
+    source: Source,
+    module: ModuleType,
+    roles: dict[str, Any],
+    policies: dict[str, Any],
+    adapter: Adapter | None,
 ) -> Description:
     file = getattr(module, "__file__", None) or ""
-    root = sys.modules.get(module.__name__.partition(".")[0], module)
+    subject = module
+    if adapter is not None:
+        subject = sys.modules.get(adapter.subject.__module__, module)
+    text = Path(getattr(subject, "__file__", None) or file or os.devnull)
     return Description(
         source=source,
         roles={role: _parameters(made) for role, made in roles.items()},
         policies=policies,
         epochs=tuple(role for role, made in roles.items() if _sets_epoch(made)),
         bound={role: made.binding for role, made in roles.items() if isinstance(made, Bound)},
-        version=str(getattr(module, "__version__", getattr(root, "__version__", "unknown"))),
-        digest=hashlib.sha256(Path(file).read_bytes()).hexdigest()[:12] if file else "",
+        version=_version(subject),
+        digest=hashlib.sha256(text.read_bytes()).hexdigest()[:12] if file else "",
         file=file,
     )
+
+
+def _version(module: ModuleType) -> str:
+    """What a module, its package or its distribution says its version is."""
+    root = module.__name__.partition(".")[0]
+    for holder in (module, sys.modules.get(root)):
+        told = getattr(holder, "__version__", None)
+        if told is not None:
+            return str(told)
+    names = metadata.packages_distributions().get(root, [])
+    return metadata.version(names[0]) if names else "unknown"
 
 
 def _sets_epoch(made: Any) -> bool:

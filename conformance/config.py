@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from conformance.candidate import POLICIES, ROLES, CandidateError
+from conformance.candidate import ROLES, CandidateError
+from conformance.policies import POLICIES
 from conformance.report.links import AddressError, checked
 from conformance.tables import Table, read
 

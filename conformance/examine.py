@@ -102,7 +102,7 @@ class Examiner:
         seen = []
         assert scenario.small is not None
         made = scenario.small(self.setting(candidate, prop.role))
-        cases = map(self.located, all_fitted(made, candidate))
+        cases = map(self.located, all_fitted(made, candidate, self.sizes))
         for case, trace in self.worlds.run_many(candidate.source, cases):
             pair = self._placed(candidate.source, case, trace)
             if pair is not None:
@@ -126,6 +126,11 @@ class Examiner:
         case = case.in_world("group")
         return case, self.worlds.run(source, case)
 
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The world sizes of which there are real groups."""
+        return () if self.options.simulated else self.options.world_sizes
+
     def setting(self, candidate: Description, role: str) -> Setting:
         chosen = self.options
         return Setting(
@@ -139,7 +144,7 @@ class Examiner:
             assert scenario.drawn is not None
             made: Any = scenario.drawn(self.setting(candidate, role))
             if made is not None and candidate.bound:
-                made = made.map(lambda case: fitted(case, candidate))
+                made = made.map(lambda case: fitted(case, candidate, self.sizes))
                 made = made.filter(lambda case: case is not None)
             self.strategies[key] = made
         return self.strategies[key]

@@ -6,12 +6,12 @@ without it the case means the same. A case that needs such an argument does not 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from conformance.candidate import FIRST, Description
 from conformance.case import Case
-from conformance.operations import Operation, Rebuild
+from conformance.operations import Copy, Epochs, Operation, Rebuild, Resize, SetEpoch
 from conformance.recipes import Role
 
 DEFAULTS = {
@@ -25,27 +25,62 @@ class Unfit(Exception):
     """A case needs an argument that the class does not take."""
 
 
-def fitted(case: Case, candidate: Description) -> Case | None:
-    """The case as the candidate can be given it; None if it cannot."""
+def fitted(case: Case, candidate: Description, sizes: Collection[int]) -> Case | None:
+    """The case as the candidate can be given it; None if it cannot.
+
+    sizes: the world sizes of which there are real groups.
+    """
     if not candidate.bound:
         return case
     try:
         arguments = _taken(case.role, dict(case.arguments), candidate)
-        plan = [_step(step, case.role, candidate) for step in case.plan]
+        steps = [_step(step, case.role, candidate) for step in case.plan]
+        plan = [step for step in steps if step is not None]
+        if _wants_seed(case, candidate):
+            arguments["seed"] = DEFAULTS["seed"]
+        case = case.changed(arguments=arguments, plan=tuple(plan))
+        return _grouped(case, sizes) if _asks_group(case, candidate) else case
     except Unfit:
         return None
-    return case.changed(arguments=arguments, plan=tuple(plan))
+
+
+def _wants_seed(case: Case, candidate: Description) -> bool:
+    """Whether a seed is given where the case has none: not in drawn groups that build once.
+
+    There, ranks may agree on a seed of their own, which another construction need not find again.
+    """
+    agreed = case.world == "group" and not any(isinstance(s, (Rebuild, Copy)) for s in case.plan)
+    return candidate.binding(case.role).unseeded and not agreed and case.argument("seed") is None
+
+
+def _asks_group(case: Case, candidate: Description) -> bool:
+    """Whether a rank of the case can only be found through the process group."""
+    roles = (case.role, *(v.name for _, v in case.arguments if isinstance(v, Role)))
+    return any(candidate.binding(role).ambient for role in roles)
+
+
+def _grouped(case: Case, sizes: Collection[int]) -> Case:
+    """The case in a real group, where ranks find out who they are; alone there is one rank."""
+    if case.world_size not in (sizes or (1,)):
+        raise Unfit
+    return case.changed(world="group" if sizes else "simulated", passed=False)
 
 
 def _taken(role: str, arguments: Mapping[str, Any], candidate: Description) -> dict[str, Any]:
     found = {}
     for name, value in arguments.items():
         if role in candidate.bound and name != FIRST[role] and not candidate.accepts(role, name):
-            if name not in DEFAULTS or value != DEFAULTS[name]:
+            if name not in DEFAULTS or value != _default(role, name, candidate):
                 raise Unfit
             continue
         found[name] = _inner(value, candidate)
     return found
+
+
+def _default(role: str, name: str, candidate: Description) -> Any:
+    """What a class does that is not told: a wrapper does not shuffle, nor who declares so."""
+    never = role == "DistributedSamplerWrapper" or candidate.policies.get("shuffles") == "never"
+    return False if name == "shuffle" and never else DEFAULTS[name]
 
 
 def _inner(value: Any, candidate: Description) -> Any:
@@ -55,13 +90,23 @@ def _inner(value: Any, candidate: Description) -> Any:
     return Role(value.name, **_taken(value.name, dict(value.arguments), candidate))
 
 
-def _step(step: Operation, role: str, candidate: Description) -> Operation:
+def _step(step: Operation, role: str, candidate: Description) -> Operation | None:
+    """The step as it can be taken; None for an epoch that nothing takes."""
+    if role in candidate.bound and not candidate.binding(role).epoch:
+        if isinstance(step, Epochs):
+            raise Unfit
+        if isinstance(step, SetEpoch) and role != "BatchSampler":
+            return None
+    if isinstance(step, Resize) and candidate.binding(role).filled:
+        raise Unfit  # what was made up fits the first length
     if not isinstance(step, Rebuild):
         return step
     return Rebuild(tuple(_taken(role, dict(step.overrides), candidate).items()))
 
 
-def all_fitted(cases: Iterable[Case], candidate: Description) -> Iterable[Case]:
+def all_fitted(
+    cases: Iterable[Case], candidate: Description, sizes: Collection[int]
+) -> Iterable[Case]:
     """Those of the cases that can be given, as they can."""
-    found = (fitted(case, candidate) for case in cases)
+    found = (fitted(case, candidate, sizes) for case in cases)
     return (case for case in found if case is not None)

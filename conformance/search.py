@@ -21,6 +21,7 @@ from conformance.laws import LAWS, Unmet, Violation
 from conformance.loading import Free, Shut
 from conformance.machine import has_cuda
 from conformance.operations import Operation
+from conformance.policies import freed
 from conformance.properties import Property
 from conformance.report.document import command, document
 from conformance.report.evidence import evidence
@@ -89,7 +90,8 @@ class Search:
             return self._said(NOT_APPLICABLE, "there is no accelerator here")
         if clause.id in CORE_ONLY and self.options.profile == "torch":
             return self._said(NOT_APPLICABLE, "the torch profile fixes the order")
-        return None
+        policy = freed(clause.id, self.candidate.policies)
+        return self._said(NOT_APPLICABLE, f"under the declared policy {policy}") if policy else None
 
     def glance(self) -> bool:
         """Whether a small case breaks the law; nothing is shrunk, drawn, or done alone."""

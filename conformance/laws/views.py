@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from conformance import operations as op
 from conformance.classes import length
 from conformance.laws import require
+from conformance.policies import UNSAID
 from conformance.recipes import Raw
 from conformance.trace import Error, Event, Items, RankTrace, Trace
 
@@ -182,6 +183,17 @@ def option(trace: Trace, found: Pass, name: str, default: Any) -> Any:
     """An argument as it was for this pass's construction."""
     value = found.overrides.get(name, trace.case.argument(name, default))
     return value.value if isinstance(value, Raw) else value
+
+
+def shuffles(trace: Trace, found: Pass, default: bool = True) -> bool:
+    """Whether a pass is to be shuffled: as the candidate declares, or as it is asked."""
+    declared = {"always": True, "never": False}.get(trace.policies.get("shuffles", ""))
+    return bool(option(trace, found, "shuffle", default)) if declared is None else declared
+
+
+def unsaid(trace: Trace) -> bool:
+    """Whether nothing says that the candidate shuffles, or that it does not."""
+    return trace.policies.get("shuffles") == UNSAID
 
 
 def rows(*made: Pass) -> tuple[tuple[int, int], ...]:

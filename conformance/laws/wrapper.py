@@ -26,6 +26,7 @@ from conformance.laws.views import (
     rounds,
     rows,
     shown,
+    shuffles,
     size,
     whole_passes,
 )  # fmt: skip
@@ -62,7 +63,7 @@ def is_ordered(inner: Any) -> bool:
 def order(trace: Trace) -> Violation | None:
     inner = trace.case.argument("sampler")
     require(is_ordered(inner) and trace.policies.get("divides") != "free")
-    judged = [made for made in rounds(trace) if not option(trace, made[0], "shuffle", False)]
+    judged = [made for made in rounds(trace) if not shuffles(trace, made[0], False)]
     require(judged)
     for made in judged:
         wanted = inner_pass(inner, made[0].epoch, made[0].ordinal)
@@ -84,7 +85,7 @@ def _orders(trace: Trace, made: list[Pass]) -> list[NDArray[np.int64]]:
 
 @law("wrapper.shuffle")
 def shuffle(trace: Trace) -> Violation | None:
-    judged = [made for made in rounds(trace) if option(trace, made[0], "shuffle", False)]
+    judged = [made for made in rounds(trace) if shuffles(trace, made[0], False)]
     require(judged)
     wanted = inner_pass(trace.case.argument("sampler"))
     for made in judged:

@@ -4,21 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from conformance.aliases import ARGUMENTS, RANKS
 from conformance.candidate import FIRST, Description
-
-ARGUMENTS = {
-    "SequentialSampler": (),
-    "RandomSampler": ("replacement", "num_samples", "generator"),
-    "SubsetRandomSampler": ("generator",),
-    "WeightedRandomSampler": ("num_samples", "replacement", "generator"),
-    "BatchSampler": ("batch_size", "drop_last"),
-    "DistributedSampler": ("num_replicas", "rank", "shuffle", "seed", "drop_last"),
-    "BalanceClassSampler": ("mode",),
-    "WeightedBalanceClassSampler": ("weight",),
-    "DistributedSamplerWrapper": ("num_replicas", "rank", "shuffle", "seed", "drop_last"),
-}  # fmt: skip
-"""What the roles take beside their first argument, by the names of torch.utils.data and Catalyst.
-A loader takes what torch's takes, and nothing of it is turned."""
 
 
 def bindings(found: Description) -> Iterator[str]:
@@ -28,9 +15,11 @@ def bindings(found: Description) -> Iterator[str]:
             continue
         binding = found.binding(role)
         yield f"  {role}, of {found.source}"
-        yield f"    {FIRST[role]:<14} {binding.first or 'the first argument'}"
+        yield f"    {FIRST[role]:<14} {(binding.first or 'the first argument') + binding.form}"
         for name in ARGUMENTS[role]:
             yield f"    {name:<14} {_how(found, role, name)}"
+        for name in binding.filled:
+            yield f"    {name:<14} made up"
         if role in found.epochs:
             yield f"    {'set_epoch':<14} {binding.epoch or 'set_epoch'}"
 
@@ -38,6 +27,8 @@ def bindings(found: Description) -> Iterator[str]:
 def _how(found: Description, role: str, name: str) -> str:
     """Where an argument goes."""
     binding = found.binding(role)
+    if name in RANKS and binding.ambient:
+        return "not taken: what the process group says"
     if not found.accepts(role, name):
         return "not taken"
     if name in binding.opposites:

@@ -100,20 +100,26 @@ def _shuffled_drawn(draw: st.DrawFn, setting: Setting) -> Case:
         arguments["drop_last"] = draw(st.booleans())  # type: ignore[assignment]
     first = draw(st.lists(st.integers(0, 30), min_size=2, max_size=4, unique=True))
     plan: list[Operation] = [step for e in first for step in (SetEpoch(e), Iterate())]
-    for seed in draw(st.lists(st.integers(1, 2**31), min_size=1, max_size=2, unique=True)):
+    others = draw(st.lists(st.integers(1, 2**31), min_size=1, max_size=2, unique=True))
+    for seed in others if _seeded(setting) else ():
         plan.append(Rebuild((("seed", seed),)))
         plan += [step for e in first for step in (SetEpoch(e), Iterate())]
     return _in_group(draw, arguments, plan, width)
 
 
+def _seeded(setting: Setting) -> bool:
+    """Whether the sampler can be given another seed, or has promised that it can."""
+    return ROLE not in setting.candidate.bound or setting.accepts("seed")
+
+
 def _shuffled_small(setting: Setting) -> Iterator[Case]:
     for n, width in itertools.product((16, 17, 40, 333), (1, 2, 3, 5)):
         plan = [step for e in (0, 1, 2, 0, 3, 10, 256) for step in (SetEpoch(e), Iterate())]
-        others = (1, 5, 256, 1 << 16, 1 << 31)
+        others = (1, 5, 256, 1 << 16, 1 << 31) if _seeded(setting) else ()
         again = [step for seed in others for step in (Rebuild((("seed", seed),)), *plan[:6])]
         yield Case(ROLE, {"dataset": Data(n)}, [*plan, *again], width, ambient=setting.seed)
     for n, width in ((2003, 4), (20_003, 5), (70_001, 3)):
-        few = [*plan[:4], Rebuild((("seed", 7),)), *plan[:4]]
+        few = [*plan[:4], *[Rebuild((("seed", 7),))] * _seeded(setting), *plan[:4]]
         yield Case(ROLE, {"dataset": Data(n)}, few, width, ambient=setting.seed)
 
 
@@ -147,8 +153,9 @@ def _widths_small(setting: Setting) -> Iterator[Case]:
 
 
 def _groupless(setting: Setting) -> Iterator[Case]:
-    if setting.candidate.binding(ROLE).needs:
-        return  # the rank cannot be left out
+    binding = setting.candidate.binding(ROLE)
+    if binding.needs or binding.ambient:
+        return  # the rank cannot be left out, or is never given
     for given in ({}, {"rank": 0}, {"num_replicas": 2}):
         yield Case(ROLE, {"dataset": Data(4), **given}, [Iterate()], passed=False)
 

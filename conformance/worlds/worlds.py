@@ -96,6 +96,9 @@ class Worlds:
         if first.world == "alone":
             yield from self._alone(source, cases)
             return
+        if first.world == "group":
+            yield from self._one_by_one(source, cases)
+            return
         chunks = _chunks(cases, 1 if first.role in LOADERS else CHUNK)
         sent = self._sent(source, next(chunks, []))
         try:
@@ -163,8 +166,8 @@ class Worlds:
         pairs = zip(sent.cases, found, strict=True)
         return [(case, self._trace(source, case, ranks)) for case, ranks in pairs]
 
-    def _one_by_one(self, source: Source, cases: list[Case]) -> Iterator[tuple[Case, Trace]]:
-        """Cases of a broken chunk, as long as the role is not given up and somebody judges."""
+    def _one_by_one(self, source: Source, cases: Iterable[Case]) -> Iterator[tuple[Case, Trace]]:
+        """Each case for itself, as long as the role is not given up and somebody judges."""
         for case in cases:
             if not self.given_up(source, case.role):
                 yield case, self.run(source, case)
@@ -179,7 +182,7 @@ class Worlds:
     def _made(self, source: Source, case: Case, ranks: list[RankTrace]) -> Trace:
         found = self.descriptions[source]
         names = found.binding(case.role).renamed
-        return Trace(case, tuple(ranks), dict(found.policies), names=names)
+        return Trace(case, tuple(ranks), found.stated(case.role), names=names)
 
     def _trace(self, source: Source, case: Case, ranks: list[RankTrace]) -> Trace:
         trace = self._made(source, case, ranks)

@@ -19,7 +19,9 @@ from conformance.laws.views import (
     rounds,
     rows,
     shown,
+    shuffles,
     size,
+    unsaid,
     whole_passes,
 )  # fmt: skip
 from conformance.trace import Trace
@@ -69,12 +71,13 @@ def orders_differ(
     first: dict[Any, list[tuple[Any, list[Pass], NDArray[np.int64]]]] = {}
     judged = False
     for made in rounds(trace):
-        shuffle = option(trace, made[0], "shuffle", True)
-        if made[0].n < ENOUGH or not shuffle or made[0].epoch is None:
+        if made[0].n < ENOUGH or not shuffles(trace, made[0]) or made[0].epoch is None:
             continue
         facts = {"epoch": made[0].epoch, "seed": option(trace, made[0], "seed", 0)}
         facts["sum"] = facts["epoch"] + facts["seed"]
         order = global_order(made)
+        if unsaid(trace) and not _ascending(made):
+            continue
         for known, before, known_order in first.setdefault(tuple(facts[k] for k in same), []):
             if known == facts:
                 continue
@@ -133,7 +136,7 @@ def padding_last(trace: Trace) -> Violation | None:
 
 @law("distributed.order")
 def order(trace: Trace) -> Violation | None:
-    judged = [made for made in rounds(trace) if option(trace, made[0], "shuffle", True) is False]
+    judged = [made for made in rounds(trace) if not shuffles(trace, made[0])]
     require(judged)
     for made in judged:
         divides = trace.policies.get("divides", "free")
@@ -174,6 +177,7 @@ def uniform(trace: Trace) -> Violation | None:
     """Cut by drop_last or whole: each place, and each order after the one before."""
     made, n = table(trace), size(trace)
     require(made.shape[1] == n - n % trace.case.world_size)
+    require(not unsaid(trace) or (made != made[0]).any())
     return shuffled(made, n)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from conformance.laws import Violation, law, require
 from conformance.laws.distributed.orders import divided
 from conformance.laws.distributed.shares import drops
-from conformance.laws.views import global_order, option, rounds, rows, shown
+from conformance.laws.views import global_order, rounds, rows, shown, shuffles
 from conformance.trace import Trace
 
 
@@ -48,7 +48,7 @@ def _divides_as_declared(trace: Trace) -> Violation | None:
     if divides == "free":
         return None
     for made in rounds(trace):
-        if option(trace, made[0], "shuffle", True) is False:
+        if not shuffles(trace, made[0]):
             bad = divided(made, divides)
             if bad:
                 saw = f"divides={divides!r} is declared"

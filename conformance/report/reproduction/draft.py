@@ -20,7 +20,8 @@ class Draft:
     kept: names of the variables that hold what the plan speaks of again, by kind ("data", "probe",
     "generator", "given"); emptied by each construction. classes: texts by name. reports: whether
     datasets and functions report what is asked of them. warned: whether warnings are looked at.
-    messages: whether the text of an exception is. held: whether its arguments are.
+    messages: whether the text of an exception is. held: whether its arguments are. head: what an
+    adapter imports and does first.
     """
 
     candidate: Description
@@ -33,6 +34,7 @@ class Draft:
     modules: set[str] = field(default_factory=set)
     names: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     classes: dict[str, list[str]] = field(default_factory=dict)
+    head: dict[str, None] = field(default_factory=dict)
 
     def need(self, *modules: str) -> None:
         """Import these modules."""

@@ -11,6 +11,7 @@ from typing import Any
 
 from conformance import operations as op
 from conformance.report.reproduction.draft import Draft
+from conformance.report.reproduction.presenting import setter
 from conformance.report.reproduction.seen import NOTHING, Form, form_of
 from conformance.report.reproduction.values import call, expression
 from conformance.trace import Event
@@ -83,7 +84,8 @@ def _len(draft: Draft, step: op.Len, event: Event) -> list[str]:
 
 def _set_epoch(draft: Draft, step: op.SetEpoch, event: Event) -> list[str]:
     lines: list[str] = []
-    called = f"{draft.subject}.set_epoch({expression(draft, step.epoch, lines)})"
+    method = setter(draft)
+    called = f"{draft.subject}.{method}({expression(draft, step.epoch, lines)})"
     return [*lines, called]
 
 
@@ -118,7 +120,7 @@ def _epochs(draft: Draft, step: op.Epochs, event: Event) -> list[str]:
     return [
         "many = []",
         f"for epoch in range({step.start}, {step.start + step.count}):",
-        f"    {draft.subject}.set_epoch(epoch)",
+        f"    {draft.subject}.{setter(draft)}(epoch)",
         f"    many += {draft.subject}",
         *_whole(draft, "many", event),
     ]

@@ -90,7 +90,8 @@ def imports(draft: Draft) -> list[str]:
     plain = sorted(draft.modules - set(others) | ({"importlib.util"} if by_file else set()))
     own = [_from(draft, module, by_file) for module in sorted(draft.names, key=_candidate_last)]
     first = [f"import {', '.join(name for name in plain)}"] if plain else []
-    return [*first, *(f"import {name}" for name in others), *path, *by_file, *own]
+    plain_head = [line for line in draft.head if line not in (f"import {name}" for name in others)]
+    return [*first, *(f"import {name}" for name in others), *path, *by_file, *own, *plain_head]
 
 
 def _candidate_last(module: str) -> bool:

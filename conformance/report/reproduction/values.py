@@ -6,6 +6,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from conformance.aliases import FILLED
+from conformance.binding import Binding
 from conformance.candidate import FIRST, RANKED
 from conformance.datasets import Collate, Init, Mapped, Order, Stream
 from conformance.loading import Tell
@@ -22,7 +24,7 @@ from conformance.recipes import Data, Generator, Probe, Raw, Recipe, Role, Spars
 from conformance.report.reproduction.datasets import mapped, stream
 from conformance.report.reproduction.draft import Draft
 from conformance.report.reproduction.functions import collate, init, order
-from conformance.report.reproduction.origin import role_name
+from conformance.report.reproduction.presenting import built, first_formed
 from conformance.report.reproduction.probes import probe
 
 LONG = 1_000_000
@@ -71,17 +73,30 @@ def literal(value: Any) -> str:
 def call(draft: Draft, role: str, arguments: dict[str, Any], lines: list[str]) -> str:
     """The construction of a role: its first argument by position, the others by name."""
     binding = draft.candidate.binding(role)
+    arguments = {**binding.stated, **arguments}
     given = {name: binding.turned(name, recipe) for name, recipe in arguments.items()}
     values = {name: expression(draft, recipe, lines) for name, recipe in given.items()}
     if draft.case.passed and role in RANKED:
         told = {"num_replicas": repr(draft.case.world_size), "rank": draft.rank}
         values = {**values, **{name: text for name, text in told.items() if name not in values}}
+    elif role in RANKED:
+        values = {**_asked(draft, binding), **values}
     if role == "DataLoader" and "self.rank" in str(draft.classes.get("Data")):
         lines.append(f"Data.rank = {draft.rank}")
     first = values.pop(FIRST[role])
-    words = [f"{binding.first}={first}" if binding.first else first]
+    formed = first_formed(draft, binding, first)
+    words = [f"{binding.first}={formed}" if binding.first else formed]
     words += [f"{binding.called(name)}={text}" for name, text in values.items()]
-    return f"{role_name(draft, role)}({', '.join(words)})"
+    words += [f"{name}={FILLED[name].format(n=f'len({first})')}" for name in binding.filled]
+    return built(draft, role, ", ".join(words))
+
+
+def _asked(draft: Draft, binding: Binding) -> dict[str, str]:
+    """What the class must be given and the process group says."""
+    if binding.needs:
+        draft.names["torch"].add("distributed")
+    said = {"num_replicas": "distributed.get_world_size()", "rank": "distributed.get_rank()"}
+    return {name: said[name] for name in binding.needs if draft.grouped}
 
 
 def _data(draft: Draft, recipe: Data, lines: list[str]) -> str:

@@ -1,0 +1,100 @@
+"""The code of an adapter as a stand-alone script needs it: without this suite."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from conformance.adapter import Adapter
+
+OWN = "conformance"
+
+
+@dataclass(frozen=True)
+class Copied:
+    """Names of an adapter's functions, "" for one that it has not, and the lines that define them.
+
+    build: "" also where the class is built as it is. head: imports, and what makes a package
+    importable.
+    """
+
+    build: str = ""
+    set_epoch: str = ""
+    indices: str = ""
+    head: tuple[str, ...] = ()
+    lines: tuple[str, ...] = ()
+
+    @property
+    def presents(self) -> bool:
+        """Whether what was built is presented by hooks."""
+        return bool(self.set_epoch or self.indices)
+
+
+def copied(adapter: Adapter) -> Copied:
+    """The code that an adapter's functions need, of the modules in which they stand."""
+    build = None if adapter.build is adapter.subject else adapter.build
+    names, head, lines = list[str](), dict[str, None](), dict[str, tuple[str, ...]]()
+    for hook in (build, adapter.set_epoch, adapter.indices):
+        names.append(hook.__name__ if hook else "")
+        above, own = _needed(hook) if hook else ([], {})
+        head |= dict.fromkeys(above)
+        lines |= own
+    together = tuple(line for text in lines.values() for line in text)
+    return Copied(names[0], names[1], names[2], tuple(head), together)
+
+
+def _needed(hook: Callable[..., Any]) -> tuple[list[str], dict[str, tuple[str, ...]]]:
+    """What stands at the top of a function's module, and by name the definitions that it uses."""
+    tree = ast.parse(inspect.getsource(sys.modules[hook.__module__]))
+    defined = {n.name: n for n in tree.body if isinstance(n, (ast.FunctionDef, ast.ClassDef))}
+    wanted, left = dict[str, ast.stmt](), [hook.__name__]
+    while left:
+        name = left.pop()
+        if name in defined and name not in wanted:
+            wanted[name] = defined[name]
+            left += [n.id for n in ast.walk(defined[name]) if isinstance(n, ast.Name)]
+    used = {n.id for node in wanted.values() for n in ast.walk(node) if isinstance(n, ast.Name)}
+    head = [line for node in tree.body for line in _head(node, used)]
+    own = {name: node for name, node in defined.items() if name in wanted}
+    return head, {name: tuple(_plain(node).splitlines()) for name, node in own.items()}
+
+
+def _head(node: ast.stmt, used: set[str]) -> Iterator[str]:
+    """The lines of a statement at the top that is no definition and not this suite's."""
+    if isinstance(node, (ast.FunctionDef, ast.ClassDef)) or _is_text(node):
+        return
+    if isinstance(node, ast.ImportFrom) and _is_own(str(node.module)):
+        return
+    if isinstance(node, ast.Assign) and not _matters(node, used):
+        return
+    yield from ast.unparse(node).splitlines()
+
+
+def _is_own(module: str) -> bool:
+    return module.partition(".")[0] in (OWN, "__future__")
+
+
+def _matters(node: ast.Assign, used: set[str]) -> bool:
+    """Whether an assignment is used, or changes something that is not the module's own."""
+    names = [target.id for target in node.targets if isinstance(target, ast.Name)]
+    return len(names) < len(node.targets) or bool(used & set(names))
+
+
+def _is_text(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+def _plain(node: ast.stmt) -> str:
+    """A definition without its docstrings and annotations, which a script does without."""
+    for inner in ast.walk(node):
+        if isinstance(inner, (ast.FunctionDef, ast.ClassDef)) and _is_text(inner.body[0]):
+            inner.body = inner.body[1:] or [ast.Pass()]
+        if isinstance(inner, ast.FunctionDef):
+            inner.returns = None
+        if isinstance(inner, ast.arg):
+            inner.annotation = None
+    return ast.unparse(ast.fix_missing_locations(node))

@@ -1,0 +1,67 @@
+"""How a candidate's module is imported, and in one sentence why it cannot be."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+import zlib
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+ADAPTERS = "conformance.adapters."
+"""Where this suite's own adapters stand, each named like the extra that installs its package."""
+
+
+class CandidateError(ValueError):
+    """A candidate that cannot be examined: a usage error, never a verdict."""
+
+
+def imported(name: str) -> ModuleType:
+    try:
+        if not name.endswith(".py"):
+            if str(Path.cwd()) not in sys.path:
+                sys.path.append(str(Path.cwd()))
+            return importlib.import_module(name)
+        return _import_file(Path(name).resolve(), name)
+    except CandidateError:
+        raise
+    except Exception as error:
+        raise CandidateError(f"--impl {name}: {_why(name, error)}") from error
+
+
+def _why(name: str, error: Exception) -> str:
+    """Why an import failed; for an adapter of this suite, what to install."""
+    missing = str(error.name).partition(".")[0] if isinstance(error, ModuleNotFoundError) else ""
+    if name.startswith(ADAPTERS) and missing not in ("", "conformance"):
+        extra = name.removeprefix(ADAPTERS)
+        return f"{missing} is not installed; pip install 'sampler-conformance[{extra}]'"
+    return f"the import failed with {type(error).__name__}: {error}"
+
+
+def _import_file(path: Path, name: str) -> ModuleType:
+    """Import a file once, under a name of its own: it may be called `random.py`."""
+    own = f"conformance_candidate_{path.stem}_{zlib.crc32(str(path).encode()):08x}"
+    found = importlib.util.spec_from_file_location(own, path)
+    if found is None or found.loader is None or not path.exists():
+        raise CandidateError(f"--impl {name}: no such file")
+    if own not in sys.modules:
+        if str(path.parent) not in sys.path:
+            sys.path.append(str(path.parent))
+        sys.modules[own] = importlib.util.module_from_spec(found)
+        try:
+            found.loader.exec_module(sys.modules[own])
+        except BaseException:
+            del sys.modules[own]
+            raise
+    return sys.modules[own]
+
+
+def attribute_of(module: ModuleType, path: str, text: str) -> Any:
+    holder: Any = module
+    for part in path.split("."):
+        if not hasattr(holder, part):
+            raise CandidateError(f"--impl {text}: {module.__name__} has no {path}")
+        holder = getattr(holder, part)
+    return holder
