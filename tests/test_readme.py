@@ -53,7 +53,8 @@ def test_both_commands_do_all_the_set_up() -> None:
 
 def test_options_are_those_of_the_plugin() -> None:
     """Every option that the README names exists."""
-    named = set(re.findall(r"--[a-z][a-z-]+", README)) - {"--pyargs", "--quick", "--html"}
+    others = {"--pyargs", "--quick", "--html", "--compare", "--latest"}
+    named = set(re.findall(r"--[a-z][a-z-]+", README)) - others
     helped = subprocess.run(
         [sys.executable, "-m", "pytest", "--help"], capture_output=True, text=True, timeout=120
     ).stdout

@@ -1,0 +1,114 @@
+"""What the suite says of one published class, and whether its scripts show it too."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from conformance.report.result import Result
+from conformance.verdict import NOT_PROVIDED, VIOLATED
+from field.packages import Candidate
+
+RUN_S = 900.0
+SCRIPT_S = 120.0
+TIMED_OUT = 124
+
+
+@dataclass(frozen=True)
+class Done:
+    """How a process ended, and what it said."""
+
+    code: int
+    told: str
+
+
+class MeasureFailed(RuntimeError):
+    """A run that has no result; the message says what the run said."""
+
+
+@dataclass
+class Measured:
+    """A result, and by "clause role" how the script of each violation ended: 1 if it shows it."""
+
+    document: Result
+    ended: dict[str, int] = field(default_factory=dict)
+
+
+def measure(candidate: Candidate, python: Path, seed: int = 0) -> Measured:
+    """Examine a candidate in its environment, and run the script of each violation there."""
+    with tempfile.TemporaryDirectory(prefix="field-") as folder:
+        written = Path(folder) / "result.json"
+        effort = "quick" if candidate.loader else "ci"
+        told = _run(
+            python, folder, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--pyargs",
+            "conformance", f"--impl={candidate.text}", f"--effort={effort}",
+            f"--conformance-seed={seed}", f"--conformance-json={written}", bound_s=RUN_S,
+        )  # fmt: skip
+        if not written.exists():
+            raise MeasureFailed(f"{candidate.text}: {_last(told)}")
+        document = stored(json.loads(written.read_text(encoding="utf-8")))
+        return Measured(document, _ended(python, Path(folder), document))
+
+
+def _run(python: Path, folder: str, *arguments: str, bound_s: float) -> Done:
+    """A process of an environment, in a folder of its own; it ends with all that it has started."""
+    clean = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "GITHUB_ACTIONS")}
+    with tempfile.TemporaryFile("w+") as told:
+        process = subprocess.Popen(
+            [str(python), *arguments], cwd=folder, env=clean, stdout=told, stderr=told,
+            start_new_session=True,
+        )  # fmt: skip
+        try:
+            code = process.wait(bound_s)
+        except subprocess.TimeoutExpired:
+            code = TIMED_OUT
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        told.seek(0)
+        return Done(code, told.read())
+
+
+def _last(done: Done) -> str:
+    """The line that says what was wrong."""
+    lines = [line for line in done.told.splitlines() if line.strip()]
+    errors = [line for line in lines if line.startswith(("ERROR", "E "))]
+    return (errors or lines or ["it said nothing"])[-1]
+
+
+def stored(document: Result) -> Result:
+    """The result as it is kept: what is not provided is left out."""
+    (candidate,) = document["candidates"]
+    verdicts = [v for v in candidate["verdicts"] if v["outcome"] != NOT_PROVIDED]
+    named = {verdict["clause"] for verdict in verdicts}
+    kept = {name: clause for name, clause in document["clauses"].items() if name in named}
+    return {**document, "clauses": kept, "candidates": [{**candidate, "verdicts": verdicts}]}
+
+
+def violations(document: Result) -> list[dict[str, Any]]:
+    """The violated clauses of a result."""
+    (candidate,) = document["candidates"]
+    return [v for v in candidate["verdicts"] if v["outcome"] == VIOLATED]
+
+
+def subject(verdict: dict[str, Any]) -> str:
+    """What a verdict is about, within one candidate."""
+    return f"{verdict['clause']} {verdict['role']}"
+
+
+def _ended(python: Path, folder: Path, document: Result) -> dict[str, int]:
+    """How the script of each violation ended; 124 for one that did not."""
+    ended = {}
+    for verdict in violations(document):
+        script = folder / "shown.py"
+        script.write_text(verdict["evidence"]["script"], encoding="utf-8")
+        ended[subject(verdict)] = _run(python, str(folder), str(script), bound_s=SCRIPT_S).code
+    return ended

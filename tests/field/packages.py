@@ -1,0 +1,68 @@
+"""The published classes that are examined, and where what was measured of them is kept."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from conformance.tables import tomllib
+
+HERE = Path(__file__).parent
+LIST = HERE / "candidates.toml"
+RESULTS = HERE / "results"
+
+
+@dataclass(frozen=True)
+class Package:
+    """A package with its classes. See the head of `candidates.toml` for what the fields mean.
+
+    effort: that of loaders is `quick`: their cases wait. options: further options of the run.
+    """
+
+    name: str
+    install: tuple[str, ...]
+    candidates: tuple[str, ...]
+    plain: bool = False
+    light: bool = False
+    also: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+    loaders: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One `--impl` of a package. loader: it is examined at quick effort."""
+
+    package: Package
+    text: str
+    loader: bool = False
+
+    @property
+    def slug(self) -> str:
+        """The name of its files."""
+        return re.sub(r"[^A-Za-z0-9_.]+", "-", self.text)
+
+    @property
+    def result(self) -> Path:
+        """Where its result is kept."""
+        return RESULTS / f"{self.slug}.json"
+
+
+def packages() -> list[Package]:
+    """All packages, in the order of the list."""
+    found = tomllib.loads(LIST.read_text(encoding="utf-8"))
+    return [
+        Package(name, **{k: tuple(v) if isinstance(v, list) else v for k, v in table.items()})
+        for name, table in found.items()
+    ]
+
+
+def candidates(only: str = "", light: bool = False) -> Iterator[Candidate]:
+    """Every candidate that a regular expression finds by its package or its text."""
+    for package in packages():
+        for text in (*package.candidates, *package.loaders):
+            wanted = re.search(only, f"{package.name} {text}")
+            if wanted and (package.light or not light):
+                yield Candidate(package, text, text in package.loaders)
