@@ -31,8 +31,12 @@ FIRSTS = {
 }
 """The argument that a role takes first; cases give it by position."""
 
-OPPOSITES = {"drop_last": ("round_up", "even_divisible", "even_batches")}
-"""Flags that mean the opposite of an argument."""
+OPPOSITES = {"drop_last": ("keep_last", "keep_remainder", "pad_last")}
+"""Flags that mean the opposite of an argument.
+
+`round_up` (mmengine), `even_divisible` (MONAI) and `even_batches` (accelerate) do not: where they
+are off nothing is dropped, and ranks are uneven.
+"""
 
 EPOCH_SETTERS = ("set_epoch", "reshuffle", "set_epoch_and_start_iteration")
 """Methods that take the number of an epoch."""

@@ -13,13 +13,16 @@ from conformance.adapter import Adapter
 
 OWN = "conformance"
 
+FILE = "conformance_candidate_"
+"""How the name of a module begins that is a candidate's file."""
+
 
 @dataclass(frozen=True)
 class Copied:
     """Names of an adapter's functions, "" for one that it has not, and the lines that define them.
 
-    build: "" also where the class is built as it is. head: imports, and what makes a package
-    importable.
+    build: "" also where the class is one of the candidate's own file. head: imports, and what makes
+    a package importable.
     """
 
     build: str = ""
@@ -36,15 +39,24 @@ class Copied:
 
 def copied(adapter: Adapter) -> Copied:
     """The code that an adapter's functions need, of the modules in which they stand."""
-    build = None if adapter.build is adapter.subject else adapter.build
     names, head, lines = list[str](), dict[str, None](), dict[str, tuple[str, ...]]()
-    for hook in (build, adapter.set_epoch, adapter.indices):
-        names.append(hook.__name__ if hook else "")
-        above, own = _needed(hook) if hook else ([], {})
+    for hook in (adapter.build, adapter.set_epoch, adapter.indices):
+        above, own = _code(hook, adapter) if hook else ([], {})
+        names.append(hook.__name__ if hook and (above or own) else "")
         head |= dict.fromkeys(above)
         lines |= own
     together = tuple(line for text in lines.values() for line in text)
     return Copied(names[0], names[1], names[2], tuple(head), together)
+
+
+def _code(
+    hook: Callable[..., Any], adapter: Adapter
+) -> tuple[list[str], dict[str, tuple[str, ...]]]:
+    """What a hook needs; a class that is built as it is needs to be imported."""
+    if hook is not adapter.subject:
+        return _needed(hook)
+    published = not hook.__module__.startswith(FILE)
+    return [f"from {hook.__module__} import {hook.__name__}"] * published, {}
 
 
 def _needed(hook: Callable[..., Any]) -> tuple[list[str], dict[str, tuple[str, ...]]]:

@@ -10,6 +10,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from conformance.copying import FILE
+
 ADAPTERS = "conformance.adapters."
 """Where this suite's own adapters stand, each named like the extra that installs its package."""
 
@@ -42,7 +44,7 @@ def _why(name: str, error: Exception) -> str:
 
 def _import_file(path: Path, name: str) -> ModuleType:
     """Import a file once, under a name of its own: it may be called `random.py`."""
-    own = f"conformance_candidate_{path.stem}_{zlib.crc32(str(path).encode()):08x}"
+    own = f"{FILE}{path.stem}_{zlib.crc32(str(path).encode()):08x}"
     found = importlib.util.spec_from_file_location(own, path)
     if found is None or found.loader is None or not path.exists():
         raise CandidateError(f"--impl {name}: no such file")

@@ -42,6 +42,9 @@ from conformance.verdict import (
 if TYPE_CHECKING:
     from conformance.examine import Examiner
 
+WORKS = "sampler.works"
+"""The clause that every case is a case for."""
+
 RETURNS = "sampler.returns"
 LOADER_RETURNS = "workers.no-hang"
 """The clauses that tell of a candidate that did not come back; no other clause judges that."""
@@ -133,7 +136,9 @@ class Search:
         if self.lost or self.given_up():
             return self._said(NO_VERDICT, f"the role did not come back: see {self.returns}")
         if not self.exercise.run:
-            return self._said(NOT_APPLICABLE, "no case fits what the constructor takes")
+            # A class of which nothing at all could be examined is not a class that holds.
+            outcome = NO_VERDICT if self.prop.clause.id == WORKS else NOT_APPLICABLE
+            return self._said(outcome, "no case fits what the constructor takes")
         return self._said(HOLDS) if self.exercise.exercised else self._unexercised()
 
     def _unexercised(self) -> Verdict:

@@ -24,11 +24,11 @@ import math, torch
 class Shards(torch.utils.data.Sampler):
     """Everything has another name; the flag means the opposite; the rank has to be given."""
 
-    def __init__(self, world_size, global_rank, data, batch_shuffle=True, even_divisible=True,
+    def __init__(self, world_size, global_rank, data, batch_shuffle=True, keep_last=True,
                  data_seed=0):
         self.width, self.rank, self.n = world_size, global_rank, len(data)
         self.shuffle, self.seed, self.epoch = batch_shuffle, data_seed, 0
-        self.count = math.ceil(self.n / self.width) if even_divisible else self.n // self.width
+        self.count = math.ceil(self.n / self.width) if keep_last else self.n // self.width
 
     def reshuffle(self, epoch):
         self.epoch = epoch
@@ -108,17 +108,17 @@ def test_arguments_go_where_the_class_calls_them() -> None:
 
 @pytest.mark.parametrize(("value", "given"), [(True, False), (False, True), ("no", "no")])
 def test_an_opposite_flag_is_turned(value: Any, given: Any) -> None:
-    """`drop_last` is the opposite of `even_divisible`; what is no flag stays as it is."""
+    """`drop_last` is the opposite of `keep_last`; what is no flag stays as it is."""
     seen: dict[str, Any] = {}
 
-    def kind(dataset: Any, even_divisible: Any = True) -> None:
-        seen["even_divisible"] = even_divisible
+    def kind(dataset: Any, keep_last: Any = True) -> None:
+        seen["keep_last"] = keep_last
 
     made = bound(kind, "dataset")
     assert isinstance(made, Bound)
     made(range(3), drop_last=value)
 
-    assert seen == {"even_divisible": given}
+    assert seen == {"keep_last": given}
 
 
 @pytest.mark.parametrize(
@@ -174,7 +174,7 @@ def test_any_class_is_examined(tmp_path: Path) -> None:
 
     assert done.returncode == 0, done.stdout[-3000:]
     assert "roles DistributedSampler" in done.stdout
-    for told in ("num_replicas -> world_size", "drop_last -> not even_divisible",
+    for told in ("num_replicas -> world_size", "drop_last -> not keep_last",
                  "set_epoch -> reshuffle", "the first argument -> data"):  # fmt: skip
         assert told in done.stdout
     assert "no case fits what the constructor takes" in done.stdout  # distributed.no-group
@@ -192,7 +192,7 @@ def test_smoke_tells_how_each_argument_is_bound(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout
     assert "dataset data" in lines and "seed not taken" in lines
     assert "num_replicas world_size, needed: without it, what the process group says" in lines
-    assert "drop_last not even_divisible" in lines and "set_epoch reshuffle" in lines
+    assert "drop_last not keep_last" in lines and "set_epoch reshuffle" in lines
     assert any(line.startswith("sampler.works MUST holds") for line in lines)
     assert "distributed.cover" not in done.stdout
 

@@ -10,6 +10,7 @@ import numpy as np
 from conformance import operations as op
 from conformance.laws import Mark, Violation, require
 from conformance.laws.views import Pass, rows, shown, whole_passes
+from conformance.recipes import Generator, Role
 from conformance.trace import Error, Event, RankTrace, Trace
 
 GLOBAL = ("torch", "numpy", "random")
@@ -22,6 +23,9 @@ def events(trace: Trace) -> Iterator[tuple[RankTrace, int, Event]]:
         for number, event in enumerate(rank.events):
             yield rank, number, event
 
+
+DRAWN = ("RandomSampler", "SubsetRandomSampler", "WeightedRandomSampler")
+"""Roles that draw from the global state of torch where they are given no generator."""
 
 NO_LENGTH = "cannot be interpreted as an integer"
 """What Python says where `__len__` has returned something that is no length, such as None."""
@@ -62,15 +66,21 @@ def differing(wanted: Pass, found: Pass) -> tuple[Mark, ...]:
     return tuple(Mark(found.rank, found.event, int(place), "wrong") for place in bad[:50])
 
 
-def twins(trace: Trace, anomaly: str, condition: str) -> Violation | None:
-    """The k-th whole pass of each construction must equal the k-th of the first construction."""
-    require(trace.done)
-    compared = False
+def twins(
+    trace: Trace, anomaly: str, condition: str, cause: type[op.Operation]
+) -> Violation | None:
+    """The k-th whole pass of each construction must equal the k-th of the first construction.
+
+    cause: the operation whose effect is looked for. What draws from global states is compared only
+    where both constructions were made, and used, in the same ones.
+    """
+    require(trace.done and any(isinstance(e.operation, cause) for _, _, e in events(trace)))
+    compared, drawn = False, cause is not op.Reseed and _draws_globally(trace)
     for rank in trace:
         first: dict[int, Pass] = {}
         for found in whole_passes(rank, trace):
             wanted = first.setdefault(found.ordinal, found)
-            if wanted.build == found.build:
+            if wanted.build == found.build or (drawn and not _alike(wanted, found)):
                 continue
             compared = True
             if not wanted.same(found):
@@ -78,6 +88,20 @@ def twins(trace: Trace, anomaly: str, condition: str) -> Violation | None:
                 return Violation(anomaly, saw, differing(wanted, found), rows(found))
     require(compared)
     return None
+
+
+def _draws_globally(trace: Trace) -> bool:
+    """Whether the case gives the sampler no generator, and its role has no seed."""
+    given = [value for _, value in trace.case.arguments]
+    held = [inner for v in given if isinstance(v, Role) for _, inner in v.arguments]
+    roles = {trace.case.role, *(value.name for value in given if isinstance(value, Role))}
+    generators = any(isinstance(value, Generator) for value in (*given, *held))
+    return not generators and bool(roles & {*DRAWN})
+
+
+def _alike(one: Pass, other: Pass) -> bool:
+    """Whether two constructions were made in the same global states."""
+    return one.under is not None and one.under == other.under
 
 
 def touched(trace: Trace, operations: Any, sources: tuple[str, ...]) -> str:

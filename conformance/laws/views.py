@@ -24,6 +24,7 @@ class Pass:
     event: the event that ended it (the grid's row). build: how many constructions came before;
     ordinal: how many passes of this construction were begun, by asking for an item, before.
     epoch: as last set, None if never. reseed: the last `Reseed`, if no pass was opened since.
+    under: the `Reseed` just before the construction.
     n: the dataset's length then. alone: no other iterator was open between its first and last
     item. whole: it was read to its end.
     """
@@ -40,6 +41,7 @@ class Pass:
     error: Error | None
     whole: bool
     alone: bool = True
+    under: Any = None
 
     @property
     def values(self) -> NDArray[np.int64]:
@@ -65,6 +67,7 @@ class _Now:
     ordinal: int = -1
     epoch: Any = None
     reseed: Any = None
+    under: Any = None
     overrides: dict[str, Any] = field(default_factory=dict)
     opened: dict[str, Pass] = field(default_factory=dict)
 
@@ -86,7 +89,8 @@ def _step(now: _Now, number: int, event: Event, rank: int, n: int) -> Iterator[P
     """Follow one event; yields the pass that it ended."""
     did = event.operation
     if isinstance(did, op.Rebuild):
-        vars(now).update(vars(_Now(n, now.build + 1, overrides=dict(did.overrides))))
+        fresh = _Now(n, now.build + 1, under=now.reseed, overrides=dict(did.overrides))
+        vars(now).update(vars(fresh))
     elif isinstance(did, op.SetEpoch):
         now.epoch = did.epoch.value if isinstance(did.epoch, Raw) else did.epoch
     elif isinstance(did, op.Reseed):
@@ -97,7 +101,7 @@ def _step(now: _Now, number: int, event: Event, rank: int, n: int) -> Iterator[P
         now.ordinal += isinstance(did, op.Iterate)
         opened = Pass(
             rank, number, now.build, now.ordinal, now.epoch, now.reseed, now.n, now.overrides,
-            Items(np.zeros(0, np.int64)), event.error, False,
+            Items(np.zeros(0, np.int64)), event.error, False, under=now.under,
         )  # fmt: skip
         if isinstance(did, op.Iterate):
             yield _ended(opened, event, number)

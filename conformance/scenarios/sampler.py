@@ -127,11 +127,14 @@ def _tour(setting: Setting, made: Made) -> Plan:
 
 
 def _twice(setting: Setting, between: Plan, after: Plan | None = None) -> Plan:
-    """Two constructions that must give the same passes; `between` happens in the second only."""
-    settled: Plan = [Reseed(5), *_at(setting, 1)]
+    """Two constructions that must give the same passes; `between` happens in the second only.
+
+    Both see the same global states: a sampler may draw its seed when it is constructed.
+    """
+    settled: Plan = [Reseed(5), Rebuild(), *_at(setting, 1)]
     passes: Plan = [Iterate(), Iterate()]
     second = [*settled, *between, *(after if after is not None else passes)]
-    return [*settled, *passes, Rebuild(), *second]
+    return [*settled, *passes, *second]
 
 
 def _len_between(setting: Setting, made: Made) -> Plan:

@@ -202,8 +202,6 @@ def _twice(setting: Setting) -> Iterator[Case]:
     for rank in (0, 1):
         inner = Role("DistributedSampler", dataset=Data(8), num_replicas=2, rank=rank)
         yield _case(inner, [], 2, {})
-        batched = Role("BatchSampler", sampler=inner, batch_size=2, drop_last=False)
-        yield _case(batched, [], 2, {})
 
 
 def _views(setting: Setting) -> Iterator[Case]:

@@ -101,7 +101,10 @@ def any_world_size(trace: Trace) -> Violation | None:
     for found in whole_passes(trace.ranks[0], trace):
         if "num_replicas" in found.overrides and found.n % found.overrides["num_replicas"] == 0:
             shards.setdefault(found.overrides["num_replicas"], []).append(found)
-    complete = {width: made for width, made in shards.items() if len(made) == width}
+    complete = {
+        width: made for width, made in shards.items()
+        if [found.overrides.get("rank") for found in made] == list(range(width))
+    }  # fmt: skip
     require(len(complete) > 1)
     blocks = _by_width(complete, "contiguous")
     if "divides" not in trace.policies and all(np.array_equal(o, blocks[0][1]) for _, o in blocks):

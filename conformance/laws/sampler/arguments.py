@@ -35,7 +35,8 @@ def arguments(trace: Trace) -> Violation | None:
 
 @law("sampler.arguments-copied")
 def arguments_copied(trace: Trace) -> Violation | None:
-    return twins(trace, "arguments-aliased", "after the caller overwrote the sequence it passed")
+    condition = "after the caller overwrote the sequence it passed"
+    return twins(trace, "arguments-aliased", condition, op.Overwrite)
 
 
 @law("sampler.reject")

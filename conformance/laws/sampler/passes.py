@@ -113,7 +113,7 @@ def length_silent(trace: Trace) -> Violation | None:
     changed = touched(trace, op.Len, STATES)
     if changed:
         return Violation("length-draws", f"len changed the state of {changed}")
-    return twins(trace, "length-changes-order", "after len was called")
+    return twins(trace, "length-changes-order", "after len was called", op.Len)
 
 
 @law("sampler.restart")
@@ -156,7 +156,7 @@ def interleave(trace: Trace) -> Violation | None:
 @law("sampler.interleave-generator")
 def interleave_generator(trace: Trace) -> Violation | None:
     require(any(not p.alone for rank in trace for p in whole_passes(rank, trace)))
-    return twins(trace, "iterators-entangled", "interleaved with another iterator")
+    return twins(trace, "iterators-entangled", "interleaved with another iterator", op.Open)
 
 
 @law("sampler.idle-iter")
@@ -164,7 +164,7 @@ def idle_iter(trace: Trace) -> Violation | None:
     changed = touched(trace, op.Open, STATES)
     if changed:
         return Violation("iter-draws", f"iter() alone changed the state of {changed}")
-    return twins(trace, "iter-changes-order", "after an iterator was opened and not used")
+    return twins(trace, "iter-changes-order", "after an iterator was opened and not used", op.Open)
 
 
 @law("sampler.index")

@@ -28,7 +28,7 @@ def private_rng(trace: Trace) -> Violation | None:
     changed = touched(trace, (op.Iterate, op.Rebuild, op.SetEpoch), GLOBAL)
     if changed:
         return Violation("global-rng-written", f"the global state of {changed} changed")
-    return twins(trace, "global-rng-read", "under other global random states")
+    return twins(trace, "global-rng-read", "under other global random states", op.Reseed)
 
 
 @law("sampler.global-rng")
@@ -71,7 +71,7 @@ def copyable(trace: Trace) -> Violation | None:
     for _, _, event in events(trace):
         if isinstance(event.operation, op.Copy) and event.error:
             return Violation("not-copyable", f"{event.operation} raised {event.error}")
-    return twins(trace, "copy-differs", "after the sampler was replaced by its copy")
+    return twins(trace, "copy-differs", "after the sampler was replaced by its copy", op.Copy)
 
 
 @law("sampler.set-epoch")
