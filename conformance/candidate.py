@@ -194,7 +194,7 @@ def _role_of(holder: Any, names: dict[str, str], text: str) -> str:
     """
     named = [role for role, attribute in names.items() if attribute == holder.__name__]
     bases = [kind.__name__ for kind in getattr(holder, "__mro__", (holder,))]
-    known = [name for name in bases if name in ROLES]
+    known = [name for name in bases if name in ROLES and (name in FIRST or name == bases[0])]
     if known[:1] != bases[:1] and known[:1] and not _plays(holder, known[0]):
         known = []
     found = [*named, *known, *filter(None, [inferred(holder)])]
@@ -249,7 +249,16 @@ def _version(module: ModuleType) -> str:
         if told is not None:
             return str(told)
     names = metadata.packages_distributions().get(root, [])
+    if len(set(names)) > 1:  # several distributions share the root: whose file is it?
+        names = [name for name in names if _holds(name, module)] or names
     return metadata.version(names[0]) if names else "unknown"
+
+
+def _holds(distribution: str, module: ModuleType) -> bool:
+    """Whether a distribution has installed a module's file."""
+    place = Path(getattr(module, "__file__", None) or os.devnull).as_posix()
+    files = metadata.files(distribution) or ()
+    return any(place.endswith(f"/{file.as_posix()}") for file in files)
 
 
 def _sets_epoch(made: Any) -> bool:

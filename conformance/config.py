@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from conformance.candidate import ROLES, CandidateError
-from conformance.policies import POLICIES
+from conformance.policies import NUMBERS, POLICIES
 from conformance.report.links import AddressError, checked
 from conformance.tables import Table, read
 
@@ -56,7 +56,7 @@ def read_config(folder: Path) -> Config:
             raise CandidateError(f"{table.path}: {key} is a {KINDS[key].__name__}, not {value!r}")
     _known(table, "roles", set(ROLES))
     _check_address(table)
-    _known(table, "policies", {*POLICIES, "sentinel"})
+    _known(table, "policies", {*POLICIES, *NUMBERS})
     return Config(
         tuple(values.get("roles", {}).items()), tuple(values.get("policies", {}).items()),
         tuple(_placed(name, table.path) for name in values.get("baselines", [])),

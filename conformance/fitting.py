@@ -6,11 +6,13 @@ without it the case means the same. A case that needs such an argument does not 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from conformance.candidate import FIRST, Description
 from conformance.case import Case
+from conformance.classes import length
 from conformance.operations import Copy, Epochs, Operation, Rebuild, Resize, SetEpoch
 from conformance.recipes import Role
 
@@ -39,6 +41,10 @@ def fitted(case: Case, candidate: Description, sizes: Collection[int]) -> Case |
         if _wants_seed(case, candidate):
             arguments["seed"] = DEFAULTS["seed"]
         case = case.changed(arguments=arguments, plan=tuple(plan))
+        if length(case) > candidate.policies.get("largest", math.inf):
+            return None
+        if candidate.policies.get("ranks") == "one":
+            sizes = ()
         return _grouped(case, sizes) if _asks_group(case, candidate) else case
     except Unfit:
         return None
@@ -90,6 +96,13 @@ def _inner(value: Any, candidate: Description) -> Any:
     return Role(value.name, **_taken(value.name, dict(value.arguments), candidate))
 
 
+def _own_data(candidate: Description, role: str) -> bool:
+    """Whether a class has something else than the dataset, which the plan cannot resize."""
+    binding = candidate.binding(role)
+    adapted = binding.copied is not None and not binding.batched
+    return bool(binding.filled or binding.total or adapted)
+
+
 def _step(step: Operation, role: str, candidate: Description) -> Operation | None:
     """The step as it can be taken; None for an epoch that nothing takes."""
     if role in candidate.bound and not candidate.binding(role).epoch:
@@ -97,8 +110,8 @@ def _step(step: Operation, role: str, candidate: Description) -> Operation | Non
             raise Unfit
         if isinstance(step, SetEpoch) and role != "BatchSampler":
             return None
-    if isinstance(step, Resize) and candidate.binding(role).filled:
-        raise Unfit  # what was made up fits the first length
+    if isinstance(step, Resize) and _own_data(candidate, role):
+        raise Unfit
     if not isinstance(step, Rebuild):
         return step
     return Rebuild(tuple(_taken(role, dict(step.overrides), candidate).items()))

@@ -18,8 +18,12 @@ POLICIES = {
     "epochs": ("set", "advance"),
     "batches": ("fixed", "dynamic"),
     "shuffles": ("asked", "always", "never"),
+    "ranks": ("any", "one"),
 }
-"""Each policy with its values; `sentinel` is in addition the padding value, an int."""
+"""Each policy with its values."""
+
+NUMBERS = ("sentinel", "largest")
+"""Policies that are an int: the padding value; the longest dataset that is worth the time."""
 
 UNSAID = "unsaid"
 """Whether a class shuffles that takes no `shuffle` and declares nothing."""
@@ -44,6 +48,7 @@ FREED = {
         "distributed.epochs-differ", "distributed.seed", "distributed.mix", "distributed.uniform",
         "wrapper.shuffle", "wrapper.uniform", "random.uniform",
     ),
+    ("ranks", "one"): ("distributed.small",),
     ("shuffles", "always"): ("distributed.order", "wrapper.order", "batch.concatenation"),
 }  # fmt: skip
 """What a declared value says that a candidate does otherwise than these clauses demand."""
@@ -52,7 +57,7 @@ FREED = {
 def checked(policies: dict[str, Any]) -> dict[str, Any]:
     """The policies, if all of them are known. Raises ValueError, in one sentence, if not."""
     for name, value in policies.items():
-        if name == "sentinel" and type(value) is int:
+        if name in NUMBERS and type(value) is int:
             continue
         if name not in POLICIES or value not in POLICIES[name]:
             known = "; ".join(f"{key}: {', '.join(values)}" for key, values in POLICIES.items())

@@ -45,11 +45,12 @@ def measure(candidate: Candidate, python: Path, seed: int = 0) -> Measured:
     """Examine a candidate in its environment, and run the script of each violation there."""
     with tempfile.TemporaryDirectory(prefix="field-") as folder:
         written = Path(folder) / "result.json"
-        effort = "quick" if candidate.loader else "ci"
+        effort = "quick" if candidate.slow else "ci"
         told = _run(
             python, folder, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--pyargs",
             "conformance", f"--impl={candidate.text}", f"--effort={effort}",
-            f"--conformance-seed={seed}", f"--conformance-json={written}", bound_s=RUN_S,
+            f"--conformance-seed={seed}", f"--conformance-json={written}",
+            *(f"--baseline={name}" for name in candidate.baselines), bound_s=RUN_S,
         )  # fmt: skip
         if not written.exists():
             raise MeasureFailed(f"{candidate.text}: {_last(told)}")

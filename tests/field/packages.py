@@ -18,26 +18,32 @@ RESULTS = HERE / "results"
 class Package:
     """A package with its classes. See the head of `candidates.toml` for what the fields mean.
 
-    effort: that of loaders is `quick`: their cases wait. options: further options of the run.
+    slow: classes that are examined at quick effort.
     """
 
     name: str
     install: tuple[str, ...]
-    candidates: tuple[str, ...]
+    candidates: tuple[str, ...] = ()
     plain: bool = False
     light: bool = False
     also: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
-    loaders: tuple[str, ...] = ()
+    baselines: tuple[str, ...] = ()
+    slow: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """One `--impl` of a package. loader: it is examined at quick effort."""
+    """One `--impl` of a package. slow: it is examined at quick effort."""
 
     package: Package
     text: str
-    loader: bool = False
+    slow: bool = False
+
+    @property
+    def baselines(self) -> tuple[str, ...]:
+        """Known deviations of a module: they are declared for all its classes at once."""
+        return () if ":" in self.text else self.package.baselines
 
     @property
     def slug(self) -> str:
@@ -62,7 +68,7 @@ def packages() -> list[Package]:
 def candidates(only: str = "", light: bool = False) -> Iterator[Candidate]:
     """Every candidate that a regular expression finds by its package or its text."""
     for package in packages():
-        for text in (*package.candidates, *package.loaders):
+        for text in (*package.candidates, *package.slow):
             wanted = re.search(only, f"{package.name} {text}")
             if wanted and (package.light or not light):
-                yield Candidate(package, text, text in package.loaders)
+                yield Candidate(package, text, text in package.slow)

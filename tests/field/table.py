@@ -7,12 +7,12 @@ from typing import Any
 
 from conformance.clauses import CHAPTERS, clauses
 from conformance.report.result import Result
-from conformance.verdict import HOLDS, NOT_APPLICABLE, VIOLATED
+from conformance.verdict import DECLARED, HOLDS, NOT_APPLICABLE, VIOLATED
 from field.packages import HERE
 
 PAGE = HERE / "MATRIX.md"
 
-MARKS = {HOLDS: "+", VIOLATED: "**x**", NOT_APPLICABLE: "·"}
+MARKS = {HOLDS: "+", VIOLATED: "**x**", NOT_APPLICABLE: "·", DECLARED: "d"}
 COLUMNS = 12
 """How many classes stand side by side."""
 
@@ -20,9 +20,10 @@ HEAD = """\
 # The field
 
 What the suite says of published classes: `+` holds, `x` a violated MUST, `s` a violated SHOULD,
-`·` not applicable, `?` no verdict, blank: not this role. Made by `python
-tests/benchmarks/field.py`; not edited by hand. [FINDINGS.md](FINDINGS.md) tells what each violated
-MUST comes to; `python tests/benchmarks/field.py --page FILE` renders all of it as one page.
+`d` a deviation that torch's shipped baseline declares, `·` not applicable, `?` no verdict, blank:
+not this role. Made by `python tests/benchmarks/field.py`; not edited by hand.
+[FINDINGS.md](FINDINGS.md) tells what each violated MUST comes to; `python tests/benchmarks/field.py
+--page FILE` renders all of it as one page.
 """
 
 
@@ -80,7 +81,7 @@ def _table(own: list[dict[str, Any]], shown: list[dict[str, Any]]) -> str:
 def _cells(candidate: dict[str, Any]) -> dict[str, str]:
     """By clause the mark of the worst verdict over the roles."""
     found: dict[str, str] = {}
-    order = ["", "·", "+", "?", "s", "**x**"]
+    order = ["", "·", "+", "?", "s", "d", "**x**"]
     for verdict in candidate["verdicts"]:
         mark = MARKS.get(verdict["outcome"], "?")
         mark = "s" if mark == "**x**" and verdict["level"] == "SHOULD" else mark

@@ -112,10 +112,12 @@ def empty(trace: Trace) -> Violation | None:
 def resize(trace: Trace) -> Violation | None:
     require(trace.done)
     clear = ("ValueError", "RuntimeError", "TypeError")
-    raised = False
+    raised = resized = False
     for rank, number, event in events(trace):
+        resized |= isinstance(event.operation, op.Resize)
         if event.error is not None:
             raised = True
+            require(resized)
             if not event.error.is_a(*clear):
                 saw = f"after the resize {event.operation} raised {event.error}"
                 return Violation(
