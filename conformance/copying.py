@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -69,31 +69,46 @@ def _needed(hook: Callable[..., Any]) -> tuple[list[str], dict[str, tuple[str, .
         if name in defined and name not in wanted:
             wanted[name] = defined[name]
             left += [n.id for n in ast.walk(defined[name]) if isinstance(n, ast.Name)]
-    used = {n.id for node in wanted.values() for n in ast.walk(node) if isinstance(n, ast.Name)}
-    head = [line for node in tree.body for line in _head(node, used)]
     own = {name: node for name, node in defined.items() if name in wanted}
-    return head, {name: tuple(_plain(node).splitlines()) for name, node in own.items()}
+    lines = [line for node in _shown(tree, own.values()) for line in ast.unparse(node).splitlines()]
+    return lines, {name: tuple(_plain(node).splitlines()) for name, node in own.items()}
 
 
-def _head(node: ast.stmt, used: set[str]) -> Iterator[str]:
-    """The lines of a statement at the top that is no definition and not this suite's."""
-    if isinstance(node, (ast.FunctionDef, ast.ClassDef)) or _is_text(node):
-        return
+def _shown(tree: ast.Module, own: Iterable[ast.stmt]) -> list[ast.stmt]:
+    """What stands at the top that acts, or makes a name that is used, by another of these too."""
+    acting = [node for node in tree.body if _acts(node)]
+    used, shown = _names([*own, *acting]), acting
+    while True:
+        found = [node for node in tree.body if node in acting or _is_used(node, used)]
+        if found == shown:
+            return shown
+        shown, used = found, used | _names(found)
+
+
+def _names(nodes: Iterable[ast.stmt]) -> set[str]:
+    return {n.id for node in nodes for n in ast.walk(node) if isinstance(n, ast.Name)}
+
+
+def _acts(node: ast.stmt) -> bool:
+    """Whether a statement at the top changes something that is not the module's own."""
+    if isinstance(node, ast.Assign):
+        return not all(isinstance(target, ast.Name) for target in node.targets)
+    harmless = (ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom, ast.AnnAssign)
+    return not isinstance(node, harmless) and not _is_text(node)
+
+
+def _is_used(node: ast.stmt, used: set[str]) -> bool:
+    """Whether an import, or an assignment, makes a name that is used; none of this suite's."""
     if isinstance(node, ast.ImportFrom) and _is_own(str(node.module)):
-        return
-    if isinstance(node, ast.Assign) and not _matters(node, used):
-        return
-    yield from ast.unparse(node).splitlines()
+        return False
+    if isinstance(node, (ast.Import, ast.ImportFrom)):
+        return any((n.asname or n.name.partition(".")[0]) in used for n in node.names)
+    targets = node.targets if isinstance(node, ast.Assign) else []
+    return any(isinstance(target, ast.Name) and target.id in used for target in targets)
 
 
 def _is_own(module: str) -> bool:
     return module.partition(".")[0] in (OWN, "__future__")
-
-
-def _matters(node: ast.Assign, used: set[str]) -> bool:
-    """Whether an assignment is used, or changes something that is not the module's own."""
-    names = [target.id for target in node.targets if isinstance(target, ast.Name)]
-    return len(names) < len(node.targets) or bool(used & set(names))
 
 
 def _is_text(node: ast.stmt) -> bool:

@@ -39,7 +39,7 @@ from theirs import Records
 SEPARATOR = "/"
 
 
-def records(dataset, num_replicas, rank):
+def sampler(dataset, num_replicas, rank):
     """A docstring that no script needs."""
     return Records(len(dataset), shard(rank, num_replicas))
 
@@ -61,10 +61,10 @@ def at_epoch(made, epoch):
 
 
 Shards = Adapter(
-    "DistributedSampler", records, of=Records, set_epoch=at_epoch, indices=key,
+    "DistributedSampler", sampler, of=Records, set_epoch=at_epoch, indices=key,
     policies={"pads": "none"},
 )
-Padded = Adapter("DistributedSampler", records, of=Records, set_epoch=at_epoch, indices=key)
+Padded = Adapter("DistributedSampler", sampler, of=Records, set_epoch=at_epoch, indices=key)
 '''
 
 HOOKS = (
@@ -149,7 +149,7 @@ def test_hooks_want_a_role(tmp_path: Path) -> None:
 
 
 def test_the_script_of_an_adapter_needs_no_suite(folder: Path) -> None:
-    """Its functions are copied, with what they use and nothing else."""
+    """Its functions are copied, with what they use and nothing else; no name is taken twice."""
     chosen = ("--clause=distributed.equal-counts", "--effort=quick", "--repro-dir=scripts")
 
     done = run(folder, "--impl=adapted.py:Padded", *chosen)

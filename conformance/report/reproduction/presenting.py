@@ -8,6 +8,10 @@ from conformance.report.reproduction.draft import Draft, indented
 from conformance.report.reproduction.origin import STAND_INS, role_name
 
 
+VARIABLES = ("sampler", "data", "given", "generator", "probe", "order", "now", "rank", "look")
+"""Names that a script gives to something else."""
+
+
 def first_formed(draft: Draft, binding: Binding, first: str) -> str:
     """A role's first argument in the form in which the class takes it."""
     if binding.batched:
@@ -20,9 +24,11 @@ def built(draft: Draft, role: str, words: str) -> str:
     """The construction of a role, by an adapter if it has one."""
     copied = draft.candidate.binding(role).copied or Copied()
     draft.head |= dict.fromkeys(copied.head)
+    alias = [f"build = {copied.build}"] * (copied.build in VARIABLES)
     if copied.lines:
-        draft.define("adapter", copied.lines)
-    made = f"{copied.build or role_name(draft, role)}({words})"
+        draft.define("adapter", [*copied.lines, *alias])
+    name = "build" if alias else copied.build
+    made = f"{name or role_name(draft, role)}({words})"
     return f"{draft.define('Presented', _presented(copied))}({made})" if copied.presents else made
 
 
