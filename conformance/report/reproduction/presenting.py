@@ -7,7 +7,6 @@ from conformance.copying import Copied
 from conformance.report.reproduction.draft import Draft, indented
 from conformance.report.reproduction.origin import STAND_INS, role_name
 
-
 VARIABLES = ("sampler", "data", "given", "generator", "probe", "order", "now", "rank", "look")
 """Names that a script gives to something else."""
 
