@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import sys
 import types
-from collections.abc import Sequence, Sized
+from collections.abc import Sized
 from typing import Any
 
 import torch
@@ -36,17 +36,6 @@ def batches(sampler: Any, batch_size: int, drop_last: bool) -> Any:
     """Whole batches, for the only rank."""
     made = BatchSampler(sampler, batch_size, drop_last)
     return samplers.DistributedBatchSampler(made, num_replicas=1, rank=0)
-
-
-def shares(dataset: Sized, num_replicas: int, rank: int) -> Any:
-    """Of each batch every rank has one item."""
-    made = BatchSampler(SequentialSampler(dataset), num_replicas, drop_last=False)
-    return samplers.DistributedBatchSampler(made, num_replicas=num_replicas, rank=rank)
-
-
-def only(batch: Sequence[int]) -> int:
-    (index,) = batch
-    return index
 
 
 def weighted(weights: Any, num_samples: int, replacement: bool = True) -> Any:
@@ -76,9 +65,6 @@ def endless(data_source: Sized) -> Any:
 
 DistributedSampler = Adapter("DistributedSamplerWrapper", divided, of=samplers.DistributedSampler)
 DistributedBatchSampler = Adapter("BatchSampler", batches, of=samplers.DistributedBatchSampler)
-DistributedBatchShares = Adapter(
-    "DistributedSampler", shares, of=samplers.DistributedBatchSampler, indices=only
-)
 BalancedSampler = Adapter("WeightedRandomSampler", weighted, of=samplers.BalancedSampler)
 SortedSampler = Adapter("SequentialSampler", in_order, of=samplers.SortedSampler)
 NoisySortedSampler = Adapter("RandomSampler", noisy, of=samplers.NoisySortedSampler)
