@@ -143,7 +143,10 @@ def _lost(draft: Draft, found: Found) -> str:
 def _unequal(draft: Draft, found: Found) -> str:
     """The shares differ in length."""
     ready = _plan(draft, op.Iterate) and draft.several and _short(found)
-    return "len({len(share) for [share] in now}) > 1" if ready else ""
+    counts = (
+        {len(event.value) for rank in found.trace for event in rank.events[1:]} if ready else ()
+    )
+    return "len({len(share) for [share] in now}) > 1" if len(counts) > 1 else ""
 
 
 def _unexplained(draft: Draft, found: Found) -> str:
