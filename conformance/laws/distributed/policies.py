@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from conformance.laws import Violation, law, require
 from conformance.laws.distributed.orders import divided
@@ -23,24 +24,30 @@ def policy(trace: Trace) -> Violation | None:
 
 
 def _pads_as_declared(trace: Trace) -> Violation | None:
-    pads, divides = trace.policies.get("pads"), trace.policies.get("divides", "interleaved")
+    """Under the declared division, or under either where none is declared."""
+    pads, divides = trace.policies.get("pads"), trace.policies.get("divides")
     if pads is None or divides == "free":
         return None
+    ways = [divides] if divides else ["interleaved", "contiguous"]
     for made in rounds(trace):
         if drops(trace, made[0]) or not made[0].n:
             continue
-        order, n = global_order(made, divides), made[0].n
-        head, tail = order[:n], order[n:]
-        right = {
-            "wrap": np.array_equal(tail, np.resize(head, len(tail))),
-            "repeat": bool(np.isin(tail, head).all()),
-            "sentinel": bool((tail == trace.policies.get("sentinel")).all()),
-            "none": not len(tail),
-        }[pads]
-        if not right:
-            saw = f"pads={pads!r} is declared; n = {n}, and then comes {shown(tail)}"
+        orders, n = [global_order(made, way) for way in ways], made[0].n
+        if not any(_padded(pads, order[:n], order[n:], trace) for order in orders):
+            saw = f"pads={pads!r} is declared; n = {n}, and then comes {shown(orders[0][n:])}"
             return Violation("policy-not-kept", saw, events=rows(*made), about="pads")
     return None
+
+
+def _padded(pads: str, head: NDArray[np.int64], tail: NDArray[np.int64], trace: Trace) -> bool:
+    """Whether what comes after the first n places is padding of the declared kind."""
+    if pads == "wrap":
+        return np.array_equal(tail, np.resize(head, len(tail)))
+    if pads == "repeat":
+        return bool(((tail >= 0) & (tail < len(head))).all())
+    if pads == "sentinel":
+        return bool((tail == trace.policies.get("sentinel")).all())
+    return not len(tail)
 
 
 def _divides_as_declared(trace: Trace) -> Violation | None:
