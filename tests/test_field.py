@@ -127,12 +127,11 @@ def _policies(node: ast.expr | None, tree: ast.Module) -> set[str]:
     if node is None:
         return set()
     names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
-    held = [
-        n for n in tree.body
-        if isinstance(n, ast.Assign) and names & {t.id for t in ast.walk(n) if isinstance(t, ast.Name)}
-    ]  # fmt: skip
-    words = {n.value for top in (node, *held) for n in ast.walk(top) if isinstance(n, ast.Constant)}
-    return {word for word in words if isinstance(word, str)} & {*POLICIES, *NUMBERS}
+    assigned = [n for n in tree.body if isinstance(n, ast.Assign)]
+    held = [n for n in assigned if names & {getattr(t, "id", "") for t in ast.walk(n.targets[0])}]
+    nodes = [n for top in (node, *held) for n in ast.walk(top)]
+    words = {n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)}
+    return words & {*POLICIES, *NUMBERS}
 
 
 def _adapters(tree: ast.Module) -> list[ast.Call]:
