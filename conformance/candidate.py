@@ -45,6 +45,9 @@ FIRST = {
 }  # fmt: skip
 """The argument that each role takes first, and is given by position: its name is free."""
 
+DERIVED = (*FIRST, "get_worker_info")
+"""The roles that a class has from its base class; to derive from IterableDataset tells nothing."""
+
 RANKED = ("DistributedSampler", "DistributedSamplerWrapper")
 """The roles that take `num_replicas` and `rank`."""
 
@@ -194,7 +197,7 @@ def _role_of(holder: Any, names: dict[str, str], text: str) -> str:
     """
     named = [role for role, attribute in names.items() if attribute == holder.__name__]
     bases = [kind.__name__ for kind in getattr(holder, "__mro__", (holder,))]
-    known = [name for name in bases if name in ROLES and (name in FIRST or name == bases[0])]
+    known = [name for name in bases if name in ROLES and name in (bases[0], *DERIVED)]
     if known[:1] != bases[:1] and known[:1] and not _plays(holder, known[0]):
         known = []
     found = [*named, *known, *filter(None, [inferred(holder)])]

@@ -139,14 +139,17 @@ def _deaths(setting: Setting) -> Iterator[Case]:
 
 
 def _interrupts(setting: Setting) -> Iterator[Case]:
-    """Ctrl-C while the workers are busy, and one of three has nothing to do."""
+    """Ctrl-C while the workers are busy, and one of three has nothing to do.
+
+    What they print of it they print before the user's code goes on, and may kill them.
+    """
     yield from _alone(
         setting, Mapped(4, gated=1),
         [Shut(), Open("a"), Interrupt("a"), Free(), Take("a"), Drop("a"), Leftovers()],
     )  # fmt: skip
     for everybody in (True, False):
-        steps: Steps = [Shut(), Open("a"), Interrupt("a", everybody), Free(), Drop("a")]
-        steps = [*steps, Leftovers(), Printed()]
+        steps: Steps = [Shut(), Open("a"), Interrupt("a", everybody), Ponder(), Free()]
+        steps = [*steps, Drop("a"), Leftovers(), Printed()]
         yield from _alone(setting, Mapped(2, gated=1), steps, num_workers=3)
 
 
