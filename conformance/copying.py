@@ -22,7 +22,7 @@ class Copied:
     """Names of an adapter's functions, "" for one that it has not, and the lines that define them.
 
     build: "" also where the class is one of the candidate's own file. head: imports, and what makes
-    a package importable.
+    a package importable. plain: the class is built as it is, by no function.
     """
 
     build: str = ""
@@ -30,6 +30,7 @@ class Copied:
     indices: str = ""
     head: tuple[str, ...] = ()
     lines: tuple[str, ...] = ()
+    plain: bool = False
 
     @property
     def presents(self) -> bool:
@@ -46,7 +47,8 @@ def copied(adapter: Adapter) -> Copied:
         head |= dict.fromkeys(above)
         lines |= own
     together = tuple(line for text in lines.values() for line in text)
-    return Copied(names[0], names[1], names[2], tuple(head), together)
+    plain = adapter.build is adapter.subject
+    return Copied(names[0], names[1], names[2], tuple(head), together, plain)
 
 
 def _code(

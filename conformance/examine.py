@@ -112,6 +112,14 @@ class Examiner:
                 yield pair
         self.small[key] = seen
 
+    def carried(self, candidate: Description, case: Case) -> tuple[Case, Trace] | None:
+        """A single case carried out, as the candidate can be given it; None if it cannot."""
+        taken = fitted(case, candidate, self.sizes)
+        if taken is None:
+            return None
+        taken = self.located(taken)
+        return self._placed(candidate.source, taken, self.worlds.run(candidate.source, taken))
+
     def located(self, case: Case) -> Case:
         """The same case; simulated where the run has no real groups."""
         simulated = self.options.simulated and case.world == "group"

@@ -99,7 +99,7 @@ def _inner(value: Any, candidate: Description) -> Any:
 def _own_data(candidate: Description, role: str) -> bool:
     """Whether a class has something else than the dataset, which the plan cannot resize."""
     binding = candidate.binding(role)
-    adapted = binding.copied is not None and not binding.batched
+    adapted = binding.copied is not None and not binding.copied.plain and not binding.batched
     return bool(binding.filled or binding.total or adapted)
 
 

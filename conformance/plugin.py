@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Iterator
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -65,7 +65,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     """
     config = session.config
     quick = config.getoption("maxfail") == 1 and not hasattr(config, "workerinput")
-    other = config.getoption("--case") or config.getoption("--write-baseline")
+    other = any(map(config.getoption, ("--case", "--write-baseline", "--smoke")))
     if SESSION not in config.stash or other or not quick:
         return
     subjects = {_parameters(item).get("subject"): item for item in session.items}
@@ -79,7 +79,8 @@ def _chapter(item: pytest.Item) -> int:
     from conformance.clauses import CHAPTERS
 
     subject = _parameters(item).get("subject")
-    return CHAPTERS.index(subject[1].clause.chapter) if subject else -1
+    clause = getattr(subject[1], "clause", None) if subject else None
+    return CHAPTERS.index(clause.chapter) if clause else -1
 
 
 def _parameters(item: pytest.Item) -> dict[str, Any]:
@@ -98,29 +99,33 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """One item for each property and candidate."""
     properties = getattr(metafunc.function, "properties", None)
-    if properties is None:
+    smoke = getattr(metafunc.function, "smoke", False)
+    if properties is None and not smoke:
         return
     config = metafunc.config
     config.stash[COLLECTED] = True
-    chosen = [
-        (impl, prop)
-        for impl in config.getoption("--impl")
-        for prop in properties
-        if like(prop.clause.id, _wanted(config)) and like(prop.role, config.getoption("--on"))
-    ]
-    ids = [f"{prop.clause.id}-{prop.role}-{impl}" for impl, prop in chosen]
-    subjects: list[Any] = [*chosen] or [None]
-    metafunc.parametrize("subject", subjects, ids=ids or ["none"])
+    named = dict(_roles(config)) if smoke else dict(_subjects(config, properties or []))
+    subjects: list[Any] = [*named.values()] or [None]
+    metafunc.parametrize("subject", subjects, ids=[*named] or ["none"])
 
 
-SMOKE = ("sampler.works", "loader.batches", "iterable.once")
-"""The clauses that tell whether a role works at all."""
+def _subjects(config: pytest.Config, properties: list[Any]) -> Iterator[tuple[str, Any]]:
+    """The candidates with the chosen clauses, by the name of the item."""
+    if config.getoption("--smoke"):
+        return
+    for impl in config.getoption("--impl"):
+        for prop in properties:
+            chosen = like(prop.clause.id, config.getoption("--clause"))
+            if chosen and like(prop.role, config.getoption("--on")):
+                yield f"{prop.clause.id}-{prop.role}-{impl}", (impl, prop)
 
 
-def _wanted(config: pytest.Config) -> list[str]:
-    """The patterns of clauses."""
-    chosen: list[str] = config.getoption("--clause")
-    return [*SMOKE] if config.getoption("--smoke") and not chosen else chosen
+def _roles(config: pytest.Config) -> Iterator[tuple[str, Any]]:
+    """The candidates with their roles, where nothing else is asked than whether they work."""
+    if config.getoption("--smoke") and SESSION in config.stash:
+        for impl, role in config.stash[SESSION].roles():
+            if like(role, config.getoption("--on")):
+                yield f"{role}-{impl}", (impl, role)
 
 
 @pytest.fixture
@@ -128,6 +133,13 @@ def check(request: pytest.FixtureRequest, subject: Any) -> Check:
     """Examine the property of this item."""
     session = request.config.stash[SESSION]
     return Check(lambda: session.examine(*subject))
+
+
+@pytest.fixture
+def trial(request: pytest.FixtureRequest, subject: Any) -> Callable[[], str]:
+    """Try the role of this item; gives why it does not work, if so."""
+    session = request.config.stash[SESSION]
+    return lambda: session.smoke(*subject)
 
 
 @pytest.fixture
@@ -190,6 +202,9 @@ def pytest_terminal_summary(terminalreporter: Any, exitstatus: int, config: pyte
     reports = [r for group in terminalreporter.stats.values() for r in group if hasattr(r, "when")]
     verdicts = [Verdict.loads(getattr(r, VERDICT)) for r in reports if hasattr(r, VERDICT)]
     session = config.stash[SESSION]
+    if config.getoption("--smoke"):
+        for line in session.told_of_smoke():
+            terminalreporter.write_line(line)
     if verdicts:
         write_summary(terminalreporter, session.run.ordered(verdicts), session.facts())
         stopped = terminalreporter._session.shouldfail or terminalreporter._session.shouldstop

@@ -21,9 +21,10 @@ from conformance.properties import Property
 from conformance.report.forms import text, write
 from conformance.report.github import tell
 from conformance.report.result import result
-from conformance.report.smoke import bindings
+from conformance.report.bindings import bindings
 from conformance.run import Run
 from conformance.scenarios import EFFORTS
+from conformance.smoke import smoke
 from conformance.verdict import Verdict
 
 
@@ -37,10 +38,11 @@ class Session:
         self.declared = read_config(config.invocation_params.dir)
         self.strict = strict(config, self.declared.strict)
         self.baselines = [*self.declared.baselines, *option("--baseline")]
+        _check_smoke(config)
         check_patterns("--clause", option("--clause"), clauses(), NO_CLAUSE)
         check_patterns("--on", option("--on"), ROLES, f"no such role; {known_roles()}")
         options = Options(
-            EFFORTS["smoke" if option("--smoke") else option("--effort")],
+            EFFORTS[option("--effort")],
             _world_sizes(option("--world-sizes")),
             option("--conformance-profile"), option("--conformance-seed"),
             option("--backend") == "simulated", option("--repro-dir"),
@@ -92,15 +94,21 @@ class Session:
 
     def facts(self) -> dict[str, list[str]]:
         """By candidate, what is known of it before anything is examined."""
-        smoke = self.config.getoption("--smoke")
-        return {
-            text: [
-                f"version {found.version}, roles {', '.join(found.roles)}, "
-                f"policies {found.policies or 'none declared'}",
-                *(bindings(found) if smoke else _told(found)),
-            ]
-            for text, found in self.run.candidates.items()
-        }
+        return {text: [_known(found), *_told(found)] for text, found in self.run.candidates.items()}
+
+    def told_of_smoke(self) -> list[str]:
+        """What is known of the candidates, and how each argument is bound."""
+        found = self.run.candidates.items()
+        return [line for text, one in found for line in (f"{text}: {_known(one)}", *bindings(one))]
+
+    def roles(self) -> list[tuple[str, str]]:
+        """Each candidate with each of its roles."""
+        found = self.run.candidates.items()
+        return [(text, role) for text, one in found for role in ROLES if role in one.roles]
+
+    def smoke(self, impl: str, role: str) -> str:
+        """Why a role does not work at all, "" if it does."""
+        return smoke(self.run.examiner, self.run.candidates[impl], role)
 
     def finish(self, verdicts: Iterable[Verdict], complete: bool) -> list[str]:
         """Write what was asked for: the result, and every distinct violation as a baseline.
@@ -124,6 +132,11 @@ class Session:
         self.run.close()
 
 
+def _known(found: Description) -> str:
+    declared = found.policies or "none declared"
+    return f"version {found.version}, roles {', '.join(found.roles)}, policies {declared}"
+
+
 def _told(found: Description) -> list[str]:
     """How arguments are bound that the candidate calls otherwise."""
     told = filter(None, (binding.told() for binding in found.bound.values()))
@@ -134,6 +147,14 @@ def _sources(config: pytest.Config, declared: Config, profile: str) -> list[Sour
     names = (*declared.roles, *(_name(text) for text in config.getoption("--role")))
     impls = config.getoption("--impl")
     return [Source(text, names, declared.policies, profile) for text in impls]
+
+
+def _check_smoke(config: pytest.Config) -> None:
+    asked: tuple[str, ...] = ("--clause", "--case", "--write-baseline", "--repro-dir")
+    asked = (*asked, *(f"--conformance-{form}" for form in FORMS))
+    other = [name for name in asked if config.getoption(name)]
+    if config.getoption("--smoke") and other:
+        raise CandidateError(f"{other[0]} with --smoke: it examines no clause and has no result")
 
 
 def _case(text: str | None) -> Case | None:

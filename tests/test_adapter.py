@@ -139,6 +139,20 @@ def test_hooks_may_stand_in_the_module_of_the_class(folder: Path) -> None:
     assert "holds" in done.stdout
 
 
+def test_a_class_built_as_it_is_must_follow_its_dataset(tmp_path: Path) -> None:
+    """An adapter that only declares something for a class hides no rule about its dataset."""
+    (tmp_path / "asis.py").write_text(
+        "from torch.utils.data import DistributedSampler\n"
+        "from conformance.adapter import Adapter\n"
+        "Same = Adapter('DistributedSampler', DistributedSampler)\n"
+    )
+
+    done = run(tmp_path, "--impl=asis.py:Same", "--clause=sampler.resize", "--effort=quick")
+
+    assert done.returncode == pytest.ExitCode.TESTS_FAILED, done.stdout[-3000:]
+    assert "stale-size" in done.stdout or "resize-crash" in done.stdout
+
+
 def test_hooks_want_a_role(tmp_path: Path) -> None:
     """Hooks that do not say which role the class plays are one clear error."""
     path = tmp_path / "roleless.py"

@@ -180,23 +180,6 @@ def test_any_class_is_examined(tmp_path: Path) -> None:
     assert "no case fits what the constructor takes" in done.stdout  # distributed.no-group
 
 
-def test_smoke_tells_how_each_argument_is_bound(tmp_path: Path) -> None:
-    """`--smoke` lists the arguments, those that are not taken too, and examines little else."""
-    (tmp_path / "odd.py").write_text(
-        ODD.replace("data_seed=0", "other=0").replace("data_seed", "0")
-    )
-
-    done = run(tmp_path, "--impl=odd.py:Shards", "--smoke")
-
-    lines = [" ".join(line.split()) for line in done.stdout.splitlines()]
-    assert done.returncode == 0, done.stdout
-    assert "dataset data" in lines and "seed not taken" in lines
-    assert "num_replicas world_size, needed: without it, what the process group says" in lines
-    assert "drop_last not keep_last" in lines and "set_epoch reshuffle" in lines
-    assert any(line.startswith("sampler.works MUST holds") for line in lines)
-    assert "distributed.cover" not in done.stdout
-
-
 def test_a_class_is_asked_for_nothing_that_it_does_not_take(tmp_path: Path) -> None:
     """Without a seed, clauses about seeds have no case; the others are examined all the same."""
     (tmp_path / "odd.py").write_text(SEEDLESS)

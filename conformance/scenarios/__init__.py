@@ -28,7 +28,6 @@ class Effort:
 EFFORTS = {
     effort.name: effort
     for effort in (
-        Effort("smoke", 3, 3, 2, 0.1, 10.0),
         Effort("quick", 25, 7, 4, 0.5, 30.0),
         Effort("ci", 100, 13, 8, 1.0, 120.0),
         Effort("nightly", 600, 24, 12, 4.0, 1200.0),

@@ -1,17 +1,17 @@
 """The field: what the suite says of published packages, each in an environment of its own.
 
     python tests/benchmarks/field.py [--only REGEX] [--light] [-n 2] [--seed 0] [--environments DIR]
-       [--compare [--latest] | --table | --page FILE | --check | --list]
+       [--compare [--latest] | --renew | --table | --page FILE | --check | --list]
 
 Without an option every class of `tests/field/candidates.toml` is examined, its scripts are run, and
 the results in `tests/field/results/` and the two pages are written anew. `--compare` writes nothing
 and tells what has changed since: new, fixed, other, gone; `--latest` with the newest releases.
+`--renew` carries out the kept cases again, in milliseconds each, and renews their scripts.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import tempfile
 import time
@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from field import confirmed, findings, table
 from field.changes import changes
 from field.environments import EnvironmentFailed, environment
-from field.measure import Measured, MeasureFailed, measure
+from field.measure import Measured, MeasureFailed, kept_text, measure, renewed
 from field.packages import RESULTS, Candidate, candidates
 
 from conformance.report.forms import text, write
@@ -44,6 +44,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--missing", action="store_true", help="only those without a result")
     parser.add_argument("--compare", action="store_true", help="tell what is new, fixed, gone")
     parser.add_argument("--latest", action="store_true", help="the newest releases of packages")
+    parser.add_argument("--renew", action="store_true", help="write the scripts of cases anew")
     parser.add_argument("--table", action="store_true", help="write the pages, examine nothing")
     parser.add_argument("--page", type=Path, help="write all results as one HTML page")
     parser.add_argument("--check", action="store_true", help="tell what the findings lack")
@@ -67,7 +68,9 @@ def examined(
     def one(found: Candidate) -> Measured | str:
         python = pythons[found.package.name]
         try:
-            return measure(found, python, options.seed) if isinstance(python, Path) else python
+            if not isinstance(python, Path):
+                return python
+            return renewed(found, python) if options.renew else measure(found, python, options.seed)
         except MeasureFailed as error:
             return str(error)
 
@@ -89,8 +92,7 @@ def _python(found: Candidate, options: argparse.Namespace) -> Path | str:
 def keep(found: Candidate, measured: Measured) -> str:
     """Keep a result; returns what to say of it."""
     RESULTS.mkdir(exist_ok=True)
-    text = json.dumps(measured.document, indent=1, ensure_ascii=False)
-    found.result.write_text(text + "\n", encoding="utf-8")
+    found.result.write_text(kept_text(measured.document), encoding="utf-8")
     confirmed.note(found.text, measured.ended)
     shown = sum(code == 1 for code in measured.ended.values())
     return f"{len(measured.ended)} violated, {shown} shown by their scripts"

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from conformance.report.result import Result
+from conformance.report.result import Result, read
 from conformance.verdict import NOT_PROVIDED, VIOLATED
-from field.packages import Candidate
+from field.packages import HERE, Candidate
 
 RUN_S = 900.0
 SCRIPT_S = 120.0
@@ -55,7 +55,21 @@ def measure(candidate: Candidate, python: Path, seed: int = 0) -> Measured:
         if not written.exists():
             raise MeasureFailed(f"{candidate.text}: {_last(told)}")
         document = stored(json.loads(written.read_text(encoding="utf-8")))
-        return Measured(document, _ended(python, Path(folder), document))
+        return Measured(document, ended(python, Path(folder), document))
+
+
+def renewed(candidate: Candidate, python: Path) -> Measured:
+    """The kept result with the scripts that the suite writes today, and how they ended.
+
+    Raises MeasureFailed if a violation does not occur again.
+    """
+    with tempfile.TemporaryDirectory(prefix="field-") as folder:
+        replay = str(HERE / "replay.py")
+        told = _run(python, folder, replay, "--renew", str(candidate.result), bound_s=RUN_S)
+        if told.code:
+            raise MeasureFailed(f"{candidate.text}: {_last(told)}")
+        document = read(candidate.result)
+        return Measured(document, ended(python, Path(folder), document))
 
 
 def _run(python: Path, folder: str, *arguments: str, bound_s: float) -> Done:
@@ -94,6 +108,11 @@ def stored(document: Result) -> Result:
     return {**document, "clauses": kept, "candidates": [{**candidate, "verdicts": verdicts}]}
 
 
+def kept_text(document: Result) -> str:
+    """The text of a result's file."""
+    return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+
+
 def violations(document: Result) -> list[dict[str, Any]]:
     """The violated clauses of a result."""
     (candidate,) = document["candidates"]
@@ -105,11 +124,11 @@ def subject(verdict: dict[str, Any]) -> str:
     return f"{verdict['clause']} {verdict['role']}"
 
 
-def _ended(python: Path, folder: Path, document: Result) -> dict[str, int]:
+def ended(python: Path, folder: Path, document: Result) -> dict[str, int]:
     """How the script of each violation ended; 124 for one that did not."""
-    ended = {}
+    codes = {}
     for verdict in violations(document):
         script = folder / "shown.py"
         script.write_text(verdict["evidence"]["script"], encoding="utf-8")
-        ended[subject(verdict)] = _run(python, str(folder), str(script), bound_s=SCRIPT_S).code
-    return ended
+        codes[subject(verdict)] = _run(python, str(folder), str(script), bound_s=SCRIPT_S).code
+    return codes

@@ -12,8 +12,9 @@ from conformance import loading as lo
 from conformance import operations as op
 from conformance.laws.loading import expected
 from conformance.recipes import Data
+from conformance.report.reproduction.demands import DEMANDS
 from conformance.report.reproduction.draft import Draft
-from conformance.report.reproduction.seen import LONG, NOTHING
+from conformance.report.reproduction.seen import LONG
 from conformance.trace import Items
 from conformance.worlds.mishaps import EXCEPTIONS
 
@@ -58,18 +59,6 @@ def noted(error):
     return error and {"type": type(error).__name__, **named, **vars(error)}""".splitlines()
 
 
-RAISED = (
-    "crash",
-    "kind-refused",
-    "not-copyable",
-    "set-epoch-raises",
-    "small-crash",
-    "view-crash",
-    "weights-refused",
-)
-"""Anomalies that are an exception where none of any type belongs."""
-
-
 def still(draft: Draft, clause: str, found: Found) -> str:
     """The expression that is true while the fault is there."""
     if "took" in draft.classes:
@@ -92,15 +81,6 @@ def times(draft: Draft, found: Found) -> int:
     draft.define("took", ["took = [0.0]  # seconds"])
     events = found.trace.ranks[0].events
     return max(range(len(events)), key=lambda place: events[place].seconds)
-
-
-def _raised(draft: Draft, found: Found) -> str:
-    """The last thing seen is an exception."""
-    if draft.several or found.trace.ranks[0].events[-1].error is None:
-        return ""
-    if draft.subject == "loader":
-        return ""
-    return f"isinstance(now[-1], str) and now[-1] != {NOTHING!r}"
 
 
 def _unnamed(draft: Draft, found: Found) -> str:
@@ -178,7 +158,7 @@ def _short(found: Found) -> bool:
 
 
 CHECKS: dict[str, Callable[[Draft, Found], str]] = {
-    **dict.fromkeys(RAISED, _raised), "blames-another": _unnamed, "wrong-length": _length,
+    **DEMANDS, "blames-another": _unnamed, "wrong-length": _length,
     "lost-attribute": _attribute, "prints": _prints,
     "lost-index": _lost, "unequal-counts": _unequal, "overwritten": _overwritten,
     "reason-unnamed": _unexplained,
