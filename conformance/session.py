@@ -18,10 +18,10 @@ from conformance.examine import Options
 from conformance.machine import torch_version
 from conformance.options import FORMS, strict
 from conformance.properties import Property
+from conformance.report.bindings import bindings
 from conformance.report.forms import text, write
 from conformance.report.github import tell
 from conformance.report.result import result
-from conformance.report.bindings import bindings
 from conformance.run import Run
 from conformance.scenarios import EFFORTS
 from conformance.smoke import smoke
