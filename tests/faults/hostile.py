@@ -103,13 +103,13 @@ class Unpicklable(DistributedSampler):
 
 
 class Gigabytes(DistributedSampler):
-    """Yields 64 MiB at a time, for ever."""
+    """Yields 2 MiB at a time, for ever."""
 
     CAUGHT_BY = ("sampler.returns", "sampler.index", "sampler.works", "sampler.ends")
 
     def __iter__(self) -> Iterator[Any]:
         while True:
-            yield b"x" * (64 << 20)
+            yield b"x" * (2 << 20)
 
 
 class Grows(DistributedSampler):
