@@ -50,6 +50,8 @@ FILLS: dict[str, Callable[[int], Any]] = {
     "lengths": lambda n: list(range(1, n + 1)),
     "durations": lambda n: list(range(1, n + 1)),
     "labels": lambda n: [i % 2 for i in range(n)],
+    "data_sharding": lambda n: False,
+    **dict.fromkeys(TOTALS, lambda n: n),
 }
 """What is given for an argument that must be given, and that no case has: by the length n."""
 
@@ -57,8 +59,12 @@ FILLED = {
     "batch_size": "1", "micro_batch_size": "1", "consumed_samples": "0", "num_samples": "{n}",
     "weights": "[1.0] * {n}", "lengths": "list(range(1, {n} + 1))",
     "durations": "list(range(1, {n} + 1))", "labels": "[i % 2 for i in range({n})]",
+    "data_sharding": "False", **dict.fromkeys(TOTALS, "{n}"),
 }  # fmt: skip
 """The same as a script says it."""
+
+OFFERED = ("lengths", "durations")
+"""Those that are given where they need not be, too: without them a class looks at the items."""
 
 ARGUMENTS: dict[str, tuple[str, ...]] = {
     "SequentialSampler": (),
@@ -76,6 +82,17 @@ A loader takes what torch's takes, and nothing of it is turned."""
 
 RANKS = ("num_replicas", "rank")
 """What tells a sampler which rank it serves."""
+
+UNSAID: dict[str, dict[str, Any]] = {
+    "RandomSampler": {"replacement": False, "num_samples": None, "generator": None},
+    "SubsetRandomSampler": {"generator": None},
+    "WeightedRandomSampler": {"replacement": True, "generator": None},
+    "DistributedSampler": {"shuffle": True, "seed": 0, "drop_last": False},
+    "BalanceClassSampler": {"mode": "downsampling", "seed": 0},
+    "WeightedBalanceClassSampler": {"seed": 0},
+    "DistributedSamplerWrapper": {"shuffle": False, "seed": 0, "drop_last": False},
+}
+"""What a role's arguments are where nothing is said: given to a class that must be told."""
 
 FLAGS = {
     "DistributedSampler": {"shuffle": True, "drop_last": False},

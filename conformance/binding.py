@@ -19,9 +19,11 @@ from conformance.aliases import (
     FILLS,
     FIRSTS,
     FLAGS,
+    OFFERED,
     OPPOSITES,
     RANKS,
     TOTALS,
+    UNSAID,
     among,
     epoch_setter,
     parameters,
@@ -35,12 +37,12 @@ class Binding:
 
     first: the parameter that takes the role's first argument, "" if it is taken by position.
     names: argument -> parameter, where the names differ. opposites: the same for flags that mean
-    the opposite. stated: flags whose default is not the role's, and so are always given. filled:
-    parameters that must be given and no case has. needs: what torch asks of the process group and
-    this class is to be told. epoch: the method that sets the epoch, "" if there is none.
-    total, batched: it takes the length for the dataset, batches for the inner sampler. ambient: it
-    is not told its rank, and finds it through the process group. unseeded: it has no seed where
-    none is given. copied: an adapter's code.
+    the opposite. stated: what is always given: flags whose default is not the role's, and what must
+    be given though the role has a default for it. filled: parameters that no case has, and that get
+    a plain value. needs: what torch asks of the process group and this class is to be told. epoch:
+    the method that sets the epoch, "" if there is none. total, batched: it takes the length for the
+    dataset, batches for the inner sampler. ambient: it is not told its rank, and finds it through
+    the process group. unseeded: it has no seed where none is given. copied: an adapter's code.
     """
 
     first: str = ""
@@ -48,7 +50,7 @@ class Binding:
     opposites: dict[str, str] = field(default_factory=dict)
     needs: tuple[str, ...] = ()
     epoch: str = ""
-    stated: dict[str, bool] = field(default_factory=dict)
+    stated: dict[str, Any] = field(default_factory=dict)
     filled: tuple[str, ...] = ()
     total: bool = False
     batched: bool = False
@@ -206,18 +208,27 @@ def _completed(kind: Any, found: Binding, own: dict[str, inspect.Parameter], rol
     flags = FLAGS.get(role, {})
     return replace(
         found,
-        stated={
-            name: value for name, value in flags.items()
-            if (taken := own.get(found.called(name)))
-            and taken.default is not taken.empty
-            and found.turned(name, taken.default) is not value
-        },
+        stated=_stated(found, own, role),
         filled=_filled(kind, found, theirs, role),
         total=theirs in TOTALS,
         batched=theirs == BATCHED,
         ambient=bool(flags) and not any(found.called(name) in own for name in RANKS),
         unseeded=(seed := own.get(found.called("seed"))) is not None and seed.default is None,
     )  # fmt: skip
+
+
+def _stated(found: Binding, own: dict[str, inspect.Parameter], role: str) -> dict[str, Any]:
+    """What is given always: flags whose default is not the role's, and what has no default."""
+    flags = FLAGS.get(role, {})
+    told = {}
+    for name, value in UNSAID.get(role, {}).items():
+        taken = own.get(found.called(name))
+        if taken is None:
+            continue
+        other = name in flags and found.turned(name, taken.default) is not value
+        if taken.default is taken.empty or other:
+            told[name] = value
+    return told
 
 
 def _filled(kind: Any, found: Binding, theirs: str, role: str) -> tuple[str, ...]:
@@ -228,7 +239,7 @@ def _filled(kind: Any, found: Binding, theirs: str, role: str) -> tuple[str, ...
     given = {theirs, *map(found.called, (*ALIASES, *OPPOSITES, *ARGUMENTS.get(role, ())))}
     asked = [
         p.name for p in inspect.signature(kind).parameters.values()
-        if p.default is p.empty and p.name not in given
+        if (p.default is p.empty or p.name in OFFERED) and p.name not in given
         and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
     ]  # fmt: skip
     unknown = [name for name in asked if name not in FILLS]

@@ -194,6 +194,29 @@ def test_a_class_is_asked_for_nothing_that_it_does_not_take(tmp_path: Path) -> N
     assert "holds" in told["distributed.cover"]
 
 
+DEMANDING = """
+from torch.utils.data import DistributedSampler
+
+class Shards(DistributedSampler):
+    def __init__(self, data, total_size, rank, world_size, shuffle, seed, drop_last, lengths=None):
+        if total_size != len(data) or len(lengths) != len(data):
+            raise ValueError("lengths")
+        super().__init__(data, world_size, rank, shuffle, seed, drop_last)
+"""
+
+
+def test_what_must_be_given_is_given(tmp_path: Path) -> None:
+    """Arguments that torch has a default for, and what only the data could tell, are given."""
+    (tmp_path / "odd.py").write_text(DEMANDING)
+    chosen = "--clause=distributed.cover", "--clause=distributed.drop", "--effort=quick"
+
+    done = run(tmp_path, "--impl=odd.py:Shards", *chosen)
+
+    assert done.returncode == 0, done.stdout[-3000:]
+    assert "shuffle=True given always" in done.stdout and "lengths -> made up" in done.stdout
+    assert "2 holds" in done.stdout
+
+
 def test_a_wrong_class_of_any_names_is_caught(tmp_path: Path) -> None:
     """The bug of such a class is found, and its script shows it."""
     (tmp_path / "odd.py").write_text(ODD.replace("[self.rank :", "[self.rank + 1 :"))
