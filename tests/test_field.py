@@ -9,7 +9,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from field import confirmed, findings, looks, table
+from field import bare, confirmed, findings, looks, table
 from field.changes import changes
 from field.measure import stored, subject, violations
 from field.packages import Candidate, candidates, packages
@@ -47,7 +47,7 @@ def test_the_field_is_wide() -> None:
     assert not missing
 
 
-@pytest.mark.parametrize("found", candidates(), ids=lambda found: found.slug)
+@pytest.mark.parametrize("found", [*candidates()], ids=lambda found: found.slug)
 def test_results_have_their_form(found: Candidate) -> None:
     """A kept result is a document of the published form, of that class, with its versions."""
     document = read(found.result)
@@ -105,6 +105,13 @@ def test_the_light_packages_are_here() -> None:
     assert {found.package.name for found in LIGHT} >= {
         "torch", "torchdata", "accelerate", "lightning", "ignite",
     }  # fmt: skip
+
+
+def test_each_class_that_knows_ranks_was_tried_without_code() -> None:
+    """Of every class that gives a rank its share it is on record whether it runs as it is."""
+    known = bare.read()
+
+    assert set(known) == {text for package in packages() for text in package.ranked}
 
 
 @pytest.mark.parametrize("path", ADAPTERS, ids=lambda path: path.stem)

@@ -1,17 +1,19 @@
 """The field: what the suite says of published packages, each in an environment of its own.
 
     python tests/benchmarks/field.py [--only REGEX] [--light] [-n 2] [--seed 0] [--environments DIR]
-       [--compare [--latest] | --renew | --table | --page FILE | --check | --list]
+       [--compare [--latest] | --renew | --bare | --table | --page FILE | --check | --list]
 
 Without an option every class of `tests/field/candidates.toml` is examined, its scripts are run, and
 the results in `tests/field/results/` and the two pages are written anew. `--compare` writes nothing
 and tells what has changed since: new, fixed, other, gone; `--latest` with the newest releases.
-`--renew` carries out the kept cases again, in milliseconds each, and renews their scripts.
+`--renew` carries out the kept cases again, in milliseconds each, and renews their scripts. `--bare`
+asks which classes run with no code for them.
 """
 
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 import tempfile
 import time
@@ -22,11 +24,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from field import confirmed, findings, table
+from field import bare, confirmed, findings, measure, table
 from field.changes import changes
 from field.environments import EnvironmentFailed, environment
-from field.measure import Measured, MeasureFailed, kept_text, measure, renewed
-from field.packages import RESULTS, Candidate, candidates
+from field.measure import Measured, MeasureFailed, kept_text
+from field.packages import RESULTS, Candidate, Package, candidates, packages
 
 from conformance.report.forms import text, write
 from conformance.report.result import Result, merged, read
@@ -45,6 +47,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--compare", action="store_true", help="tell what is new, fixed, gone")
     parser.add_argument("--latest", action="store_true", help="the newest releases of packages")
     parser.add_argument("--renew", action="store_true", help="write the scripts of cases anew")
+    parser.add_argument("--bare", action="store_true", help="which run without an adapter")
     parser.add_argument("--table", action="store_true", help="write the pages, examine nothing")
     parser.add_argument("--page", type=Path, help="write all results as one HTML page")
     parser.add_argument("--check", action="store_true", help="tell what the findings lack")
@@ -63,14 +66,16 @@ def examined(
     """Each candidate with what was measured, or why nothing was; several at a time."""
     pythons: dict[str, Path | str] = {}
     for found in chosen:
-        pythons.setdefault(found.package.name, _python(found, options))
+        pythons.setdefault(found.package.name, _python(found.package, options))
 
     def one(found: Candidate) -> Measured | str:
         python = pythons[found.package.name]
         try:
             if not isinstance(python, Path):
                 return python
-            return renewed(found, python) if options.renew else measure(found, python, options.seed)
+            if options.renew:
+                return measure.renewed(found, python)
+            return measure.measure(found, python, options.seed)
         except MeasureFailed as error:
             return str(error)
 
@@ -78,8 +83,8 @@ def examined(
         yield from zip(chosen, pool.map(one, chosen), strict=True)
 
 
-def _python(found: Candidate, options: argparse.Namespace) -> Path | str:
-    package, folder = found.package, options.environments
+def _python(package: Package, options: argparse.Namespace) -> Path | str:
+    folder = options.environments
     if options.latest:
         bare = tuple(requirement.partition("==")[0] for requirement in package.install)
         package, folder = replace(package, install=bare), folder / "latest"
@@ -131,6 +136,21 @@ def run(chosen: list[Candidate], options: argparse.Namespace) -> int:
     return failed
 
 
+def tried(options: argparse.Namespace) -> None:
+    """Try every class that gives a rank its share without an adapter."""
+    for package in packages():
+        python = _python(package, options)
+        if re.search(options.only, package.name) and (package.light or not options.light):
+            found = {
+                text: python if isinstance(python, str) else measure.bare(text, python)
+                for text in package.ranked
+            }
+            bare.note(found)
+            print(
+                *(f"{text}: {why or 'runs'}" for text, why in found.items()), sep="\n", flush=True
+            )
+
+
 def told(points: Iterable[str]) -> int:
     """Print points; 1 if there are any."""
     found = list(points)
@@ -151,7 +171,9 @@ def main() -> int:
     if options.page:
         write(options.page, text(merged(kept()), "html"))
         return 0
-    failed = 0 if options.table else run(chosen, options)
+    if options.bare:
+        tried(options)
+    failed = 0 if options.table or options.bare else run(chosen, options)
     if not options.compare:
         pages()
     return int(bool(failed))

@@ -6,6 +6,7 @@ python tests/benchmarks/mutants.py                             every target, who
 python tests/benchmarks/mutants.py --target torch/sampler.py   one; the others' results stay
 python tests/benchmarks/mutants.py --target torch/dataloader.py --sample 40 --seed 0
 python tests/benchmarks/mutants.py --mutant torch/sampler.py:171:no-high --show
+python tests/benchmarks/mutants.py --upstream FILE             what PyTorch's own tests tell
 python tests/benchmarks/mutants.py --table                     only write the table anew
 """
 
@@ -19,7 +20,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent))  # before this folder: the package goes first
 
-from mutants import results, table
+from mutants import results, table, upstream
 from mutants.lookers import Job, looked
 from mutants.operators import Mutant
 from mutants.targets import TARGETS, Target
@@ -68,6 +69,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("-n", type=int, default=2, help="processes")
     parser.add_argument("--json", type=Path, default=results.RESULTS)
     parser.add_argument("--table", action="store_true", help="only write the table")
+    parser.add_argument("--upstream", type=Path, metavar="FILE", help="PyTorch's own tests")
     options = parser.parse_args()
     named = sorted({name.partition(":")[0] for name in options.mutant or ()}, key=TARGETS.index)
     options.target = options.target or named or list(TARGETS)
@@ -81,7 +83,9 @@ def main() -> None:
             for mutant in chosen(target, options, {}):
                 print(f"# {mutant.id}: {mutant.said}\n{mutant.source()}")
         return
-    if not options.table:
+    if options.upstream:
+        upstream.measure(options.upstream, options.n)
+    elif not options.table:
         measure(options)
     if options.json == results.RESULTS:
         table.write()

@@ -72,6 +72,17 @@ def renewed(candidate: Candidate, python: Path) -> Measured:
         return Measured(document, ended(python, Path(folder), document))
 
 
+def bare(text: str, python: Path) -> str:
+    """Why a class does not run without code for it, "" if it does: its smoke run."""
+    with tempfile.TemporaryDirectory(prefix="field-") as folder:
+        told = _run(
+            python, folder, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--pyargs",
+            "conformance", f"--impl={text}", "--smoke", bound_s=SCRIPT_S,
+        )  # fmt: skip
+    came = [line for line in told.told.splitlines() if line.startswith(("  came", "ERROR"))]
+    return (came or [_last(told)])[0].strip() if told.code else ""
+
+
 def _run(python: Path, folder: str, *arguments: str, bound_s: float) -> Done:
     """A process of an environment, in a folder of its own; it ends with all that it has started."""
     clean = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "GITHUB_ACTIONS")}

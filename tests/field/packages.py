@@ -18,7 +18,8 @@ RESULTS = HERE / "results"
 class Package:
     """A package with its classes. See the head of `candidates.toml` for what the fields mean.
 
-    slow: classes that are examined at quick effort.
+    slow: classes that are examined at quick effort. loaders: those too, with torch's deviations
+    declared. ranked: what gives a rank its share.
     """
 
     name: str
@@ -30,6 +31,8 @@ class Package:
     without: tuple[str, ...] = ()
     baselines: tuple[str, ...] = ()
     slow: tuple[str, ...] = ()
+    loaders: tuple[str, ...] = ()
+    ranked: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -42,7 +45,9 @@ class Candidate:
 
     @property
     def baselines(self) -> tuple[str, ...]:
-        """Known deviations of a module: they are declared for all its classes at once."""
+        """Known deviations: of a module for all its classes at once, of a loader torch's own."""
+        if self.text in self.package.loaders:
+            return ("torch",)
         return () if ":" in self.text else self.package.baselines
 
     @property
@@ -68,7 +73,8 @@ def packages() -> list[Package]:
 def candidates(only: str = "", light: bool = False) -> Iterator[Candidate]:
     """Every candidate that a regular expression finds by its package or its text."""
     for package in packages():
-        for text in (*package.candidates, *package.slow):
+        slow = (*package.slow, *package.loaders)
+        for text in (*package.candidates, *slow):
             wanted = re.search(only, f"{package.name} {text}")
             if wanted and (package.light or not light):
-                yield Candidate(package, text, text in package.slow)
+                yield Candidate(package, text, text in slow)

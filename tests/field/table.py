@@ -8,6 +8,7 @@ from typing import Any
 from conformance.clauses import CHAPTERS, clauses
 from conformance.report.result import Result
 from conformance.verdict import DECLARED, HOLDS, NOT_APPLICABLE, VIOLATED
+from field import bare
 from field.packages import HERE
 
 PAGE = HERE / "MATRIX.md"
@@ -35,7 +36,7 @@ def page(documents: Iterable[Result]) -> str:
         own = [candidate for candidate in shown if _roles(candidate) == role]
         for start in range(0, len(own), COLUMNS):
             parts += [f"## {role}", _table(own[start : start + COLUMNS], shown)]
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join([*parts, bare.table()]) + "\n"
 
 
 def _roles(candidate: dict[str, Any]) -> str:

@@ -1,0 +1,51 @@
+"""Which classes that give a rank its share run with no code for them: `bare.json`, and a table."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from field.packages import HERE, packages
+
+FILE = HERE / "bare.json"
+
+HEAD = """\
+## Without code
+
+Every class or function of these packages that gives a rank its share, handed to `--impl` by its
+own name: {bare} of {all} run with no code for the class. {absent} others stand in modules that
+cannot be imported beside this torch on a CPU, whoever asks; their adapters mend the import first.
+The last {rest} take arguments of their own, for which there is an adapter, or none yet."""
+
+ABSENT = "the import failed"
+
+
+def read() -> dict[str, str]:
+    """By class, why it does not run as it is; "" where it does."""
+    found: dict[str, str] = json.loads(FILE.read_text(encoding="utf-8")) if FILE.exists() else {}
+    return found
+
+
+def note(found: dict[str, str]) -> None:
+    """Keep what was found, in the order of the list."""
+    known = read() | found
+    ordered = {text: known[text] for p in packages() for text in p.ranked if text in known}
+    FILE.write_text(json.dumps(ordered, indent=1) + "\n", encoding="utf-8")
+
+
+def table() -> str:
+    """The section of the page."""
+    known = read()
+    rows = [f"| `{text}` | {_shown(why)} |" for text, why in known.items()]
+    bare = sum(not why for why in known.values())
+    absent = sum(ABSENT in why for why in known.values())
+    rest = len(known) - bare - absent
+    head = HEAD.format(bare=bare, all=len(known), absent=absent, rest=rest)
+    return "\n".join([head, "", "| class | as it is |", "|---|---|", *rows])
+
+
+def _shown(why: str) -> str:
+    """A reason for a cell: without paths, in one line."""
+    text = re.sub(r"\(/\S+\)", "", why).removeprefix("ERROR: ").removeprefix("came").strip()
+    text = re.sub(r"--impl \S+?: ", "", text)
+    return text.replace("|", "\\|")[:160] if why else "runs"

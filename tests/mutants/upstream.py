@@ -1,0 +1,154 @@
+"""What PyTorch's own tests say of the same mutants of torch's samplers, for comparison.
+
+    python tests/benchmarks/mutants.py --upstream test_dataloader.py
+
+with the test file of a checkout of PyTorch, or the copy that pytorch/data carries. Each mutant is
+run in a process of its own, which has torch's modules changed before the tests are imported, and
+ends at the first failure. Tests that pass on torch itself in a fifth of a second are taken, and
+those that speak of samplers or shuffling, each once: the whole file takes seven minutes.
+"""
+
+from __future__ import annotations
+
+import importlib
+import itertools
+import json
+import multiprocessing
+import os
+import re
+import sys
+import time
+import types
+import unittest
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from mutants.targets import Target
+
+FILE = Path(__file__).parent / "upstream.json"
+
+MODULES = {
+    "torch/sampler.py": "torch.utils.data.sampler",
+    "torch/distributed.py": "torch.utils.data.distributed",
+}
+STATEFUL = "from torchdata.stateful_dataloader import StatefulDataLoader as DataLoader"
+PLAIN = "from torch.utils.data import DataLoader"
+ABOUT = re.compile(r"sampler|shuffle|drop_last", re.I)
+TEST_S = 0.2
+RUN_S = 120.0
+
+HUNG = "it does not end"
+
+
+def read() -> dict[str, str]:
+    """By mutant, the test that failed first; "" where none did."""
+    found: dict[str, str] = json.loads(FILE.read_text(encoding="utf-8")) if FILE.exists() else {}
+    return found
+
+
+def measure(tests: Path, n: int) -> None:
+    """Run the tests against every mutant, `n` at a time."""
+    source = tests.read_text(encoding="utf-8").replace(STATEFUL, PLAIN)
+    importlib.import_module("torch.testing._internal.common_utils")  # for all that are forked here
+
+    chosen = _run((source, "", "", ()))
+    print(f"{len(chosen)} tests", flush=True)
+    jobs = [
+        (mutant.id, (source, MODULES[name], mutant.source(), tuple(chosen)))
+        for name in MODULES
+        for mutant in Target(name).mutants()
+    ]
+    with ThreadPoolExecutor(n) as pool:
+        found = zip([name for name, _ in jobs], pool.map(_first, [j for _, j in jobs]), strict=True)
+        known = dict(found)
+    FILE.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
+    print(f"{sum(map(bool, known.values()))} of {len(known)} are told")
+
+
+def _first(job: tuple[str, str, str, tuple[str, ...]]) -> str:
+    return (_run(job) or [""])[0]
+
+
+def _run(job: tuple[str, str, str, tuple[str, ...]]) -> list[str]:
+    """In a child: the tests that pass on torch, or the one that fails first on a mutant."""
+    fork = multiprocessing.get_context("fork")
+    answers = fork.SimpleQueue()
+    child = fork.Process(target=_child, args=(*job, answers))
+    child.start()
+    child.join(RUN_S if job[1] else None)
+    if child.exitcode is None:
+        child.kill()
+        child.join()
+        return [HUNG]
+    return answers.get() if not answers.empty() else [f"the process ended: {child.exitcode}"]
+
+
+def _child(source: str, module: str, changed: str, chosen: tuple[str, ...], answers: Any) -> None:
+    for descriptor in (1, 2):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)
+    try:
+        if module:
+            _change(module, changed)
+        cases = list(_cases(_imported(source)))
+    except BaseException as error:
+        answers.put([f"import: {type(error).__name__}: {error}"])
+        return
+    if not chosen:
+        answers.put([case.id() for case in cases if _passes(case)])
+        return
+    wanted = (case for case in cases if case.id() in chosen)
+    failed = (case.id() for case in wanted if not _runs(case))
+    answers.put(list(itertools.islice(failed, 1)))
+
+
+def _change(name: str, source: str) -> None:
+    """Carry out a changed file in the place of a module, for all that have imported from it."""
+    module = sys.modules[name]
+    before = dict(vars(module))
+    exec(compile(source, str(module.__file__), "exec"), vars(module))
+    for other in [m for key, m in sys.modules.items() if key.startswith("torch.utils.data")]:
+        for key, value in list(vars(other).items()):
+            if key in before and value is before[key] and key in vars(module):
+                setattr(other, key, vars(module)[key])
+
+
+def _imported(source: str) -> Any:
+    """The test file as a module."""
+    module = types.ModuleType("upstream_tests")
+    module.__file__ = "upstream_tests.py"
+    sys.modules[module.__name__] = module
+    exec(compile(source, "upstream_tests.py", "exec"), vars(module))
+    vars(module).pop("load_tests", None)  # it wants the tests to be the running script
+    return module
+
+
+def _cases(module: Any) -> Iterator[unittest.TestCase]:
+    """Each test, those first that speak of samplers."""
+    suites = [unittest.defaultTestLoader.loadTestsFromModule(module)]
+    found = list[unittest.TestCase]()
+    while suites:
+        for one in suites.pop():
+            (suites if isinstance(one, unittest.TestSuite) else found).append(one)  # type: ignore[arg-type]
+    own = {case.id().rpartition(".")[2]: case for case in sorted(found, key=_inherited)}
+    yield from sorted(own.values(), key=lambda case: not ABOUT.search(case.id()))
+
+
+def _inherited(case: unittest.TestCase) -> bool:
+    """Sorts the class that has a test of its own last: it wins."""
+    return case.id().rpartition(".")[2] in vars(type(case))
+
+
+def _runs(case: unittest.TestCase) -> bool:
+    """Whether a test passes, and is not skipped."""
+    result = unittest.TestResult()
+    case.run(result)
+    return result.wasSuccessful() and not result.skipped
+
+
+def _passes(case: unittest.TestCase) -> bool:
+    """The same, in the time for one; tests on samplers may take longer."""
+    began = time.monotonic()
+    passed = _runs(case)
+    return passed and (time.monotonic() - began < TEST_S or bool(ABOUT.search(case.id())))
