@@ -9,7 +9,7 @@ from typing import Any
 
 ALIASES: dict[str, tuple[str, ...]] = {
     "num_replicas": ("num_replicas", "world_size", "num_processes", "dp_size", "num_shards",
-                     "shard_count", "data_parallel_size", "dp_world_size"),
+                     "shard_count", "data_parallel_size", "dp_world_size", "num_workers"),
     "rank": ("rank", "process_index", "global_rank", "dp_rank", "shard_id", "shard_index",
              "data_parallel_rank"),
     "shuffle": ("shuffle", "batch_shuffle"),
@@ -156,6 +156,9 @@ def inferred(kind: Any) -> str:
     """The role of a class that neither its name nor a base class tells, "" if nothing does."""
     takes = canonical(kind)
     ranked = takes.issuperset(RANKS)
+    loads = "num_workers" in takes or "DataLoader" in kind.__name__
+    if "dataset" in takes and loads and not ranked:
+        return "DataLoader"
     if "sampler" in takes and ranked:
         return "DistributedSamplerWrapper"
     if "sampler" in takes and "batch_size" in takes:

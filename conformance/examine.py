@@ -5,6 +5,7 @@ A case is carried out for all clauses that look at it; `search.py` looks for one
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -28,6 +29,10 @@ if TYPE_CHECKING:
 
 Key = tuple[Source, str, str]
 """Candidate, role and name of the scenario."""
+
+
+FEW = 32
+"""So many small cases of a scenario are tried first, where the first violation ends the run."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +63,7 @@ class Examiner:
     def __init__(self, worlds: Worlds, options: Options, deviations: list[Deviation]) -> None:
         self.worlds, self.options, self.deviations = worlds, options, deviations
         self.small: dict[Key, list[tuple[Case, Trace]]] = {}
+        self.few: dict[Key, list[tuple[Case, Trace]]] = {}
         self.drawn: dict[Key, list[tuple[Case, Trace | None]]] = {}
         self.strategies: dict[Key, Any] = {}
         self.shelf = _shelf(options.scripts) if options.scripts else None
@@ -76,14 +82,18 @@ class Examiner:
     def glanced(
         self, candidate: Description, props: Iterable[Property]
     ) -> tuple[Property | None, int]:
-        """The first property that a small case shows to be violated, and how many were judged."""
-        cases = 0
-        for prop in props:
-            search = Search(self, candidate, prop)
-            found = search.glance()
-            cases += search.exercise.run
-            if found:
-                return prop, cases
+        """The first property that a small case shows to be violated, and how many were judged.
+
+        The smallest few cases of each property go first: most faults show in some of them.
+        """
+        cases, props = 0, list(props)
+        for few in (True, False):
+            for prop in props:
+                search = Search(self, candidate, prop)
+                found = search.glance(few)
+                cases += search.exercise.run
+                if found:
+                    return prop, cases
         return None, cases
 
     def replay(self, candidate: Description, prop: Property, case: Case) -> Verdict:
@@ -99,18 +109,38 @@ class Examiner:
         if key in self.small:
             yield from self.small[key]
             return
-        seen = []
+        seen = list(self.few.get(key, ()))
+        yield from seen
+        done = FEW if key in self.few else 0
+        for pair in self._carried_out(candidate, prop, scenario, done, None):
+            seen.append(pair)
+            yield pair
+        self.small[key] = seen
+
+    def first_traces(
+        self, candidate: Description, prop: Property, scenario: Scenario
+    ) -> list[tuple[Case, Trace]]:
+        """Those of the smallest few cases; the others have not to be carried out for them."""
+        key = candidate.source, prop.role, scenario.name
+        if key not in self.few and key not in self.small:
+            self.few[key] = list(self._carried_out(candidate, prop, scenario, 0, FEW))
+        return self.few[key] if key in self.few else self.small[key][:FEW]
+
+    def _carried_out(
+        self, candidate: Description, prop: Property, scenario: Scenario,
+        first: int, last: int | None,
+    ) -> Iterator[tuple[Case, Trace]]:  # fmt: skip
+        """The small cases of a scenario from `first` to before `last`, with their traces."""
         assert scenario.small is not None
         made = scenario.small(self.setting(candidate, prop.role))
         cases = map(self.located, all_fitted(made, candidate, self.sizes))
-        for case, trace in self.worlds.run_many(candidate.source, cases):
+        wanted = itertools.islice(cases, first, last)
+        for case, trace in self.worlds.run_many(candidate.source, wanted):
             pair = self._placed(candidate.source, case, trace)
             if pair is not None:
                 if case.world == "alone":
                     self.alone[candidate.source, case] = trace
-                seen.append(pair)
                 yield pair
-        self.small[key] = seen
 
     def carried(self, candidate: Description, case: Case) -> tuple[Case, Trace] | None:
         """A single case carried out, as the candidate can be given it; None if it cannot."""

@@ -96,15 +96,19 @@ class Search:
         policy = freed(clause.id, self.candidate.policies)
         return self._said(NOT_APPLICABLE, f"under the declared policy {policy}") if policy else None
 
-    def glance(self) -> bool:
-        """Whether a small case breaks the law; nothing is shrunk, drawn, or done alone."""
+    def glance(self, few: bool = False) -> bool:
+        """Whether a small case breaks the law; nothing is shrunk, drawn, or done alone.
+
+        few: the smallest few of each scenario alone.
+        """
         if self.prop.role in LOADERS or self._excused():
             return False
+        look = self.examiner.first_traces if few else self.examiner.traces
         return any(
             self._breaks(case, trace)
             for scenario in self.prop.scenarios
             if scenario.small
-            for case, trace in self.examiner.traces(self.candidate, self.prop, scenario)
+            for case, trace in look(self.candidate, self.prop, scenario)
         )
 
     def verdict(self) -> Verdict:

@@ -91,6 +91,20 @@ class Around(Sampler[int]):
         self.sampler = sampler
 
 
+class Feeds:
+    """Loads by itself: it derives from no loader, and workers are its own."""
+
+    def __init__(self, dataset: Any, batch_size: int = 1, num_workers: int = 0) -> None:
+        self.dataset = dataset
+
+
+class Divides:
+    """`num_workers` beside a rank is a world size."""
+
+    def __init__(self, dataset: Any, rank: int, num_workers: int) -> None:
+        self.dataset = dataset
+
+
 def test_arguments_are_found_through_kwargs() -> None:
     """`**kwargs` is what the next base class takes, up to one that takes no more."""
     assert {"dataset", "extra", "num_replicas", "rank", "seed", "drop_last"} <= set(
@@ -123,10 +137,12 @@ def test_an_opposite_flag_is_turned(value: Any, given: Any) -> None:
 
 @pytest.mark.parametrize(
     ("kind", "role"),
-    [(Lengths, "DistributedSampler"), (Around, "DistributedSamplerWrapper"), (Path, "")],
-)
+    [(Lengths, "DistributedSampler"), (Around, "DistributedSamplerWrapper"), (Path, ""),
+     (Feeds, "DataLoader"), (Divides, "DistributedSampler")],
+)  # fmt: skip
 def test_a_role_is_told_by_what_a_class_takes(kind: type, role: str) -> None:
-    """Data and a rank make a distributed sampler; a sampler and a rank make a wrapper."""
+    """Data and a rank make a distributed sampler, a sampler and a rank a wrapper, data and workers
+    a loader."""
     assert inferred(kind) == role
 
 
