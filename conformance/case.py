@@ -51,6 +51,10 @@ class Case:
         for name, value in zip(self.__dataclass_fields__, (*values, ambient, alike), strict=True):
             object.__setattr__(self, name, value)
 
+    def rank_seed(self, rank: int) -> int:
+        """The seed of one rank's global states: unlike its neighbours' unless they are `alike`."""
+        return (self.ambient * 1_000_003 + (0 if self.alike else rank + 1) * 7919) % 2**31
+
     def __reduce__(self) -> tuple[Any, ...]:
         fields = tuple(getattr(self, name) for name in self.__dataclass_fields__)
         return Case, (fields[0], dict(fields[1]), *fields[2:])

@@ -136,6 +136,14 @@ def test_scripts_find_nothing_in_the_reference(
         assert ended[path] == 0, printed(path)
 
 
+def test_a_script_is_written_without_torch() -> None:
+    """The process that judges does not import torch to tell of a violation: it would take longer
+    than the search."""
+    code = "import sys, conformance.report.reproduction; sys.exit('torch' in sys.modules)"
+
+    assert not subprocess.run([sys.executable, "-c", code], timeout=60).returncode
+
+
 def test_scripts_are_short_and_need_torch_alone(written: list[tuple[Deviation, Path]]) -> None:
     """A script fits on a screen, and imports the standard library, torch and numpy."""
     for _, path in written:

@@ -21,11 +21,6 @@ def seed_globals(seed: int, which: str = "all") -> None:
         random.seed(seed + 2)
 
 
-def rank_seed(ambient: int, rank: int, alike: bool) -> int:
-    """The seed of one rank's global states: unlike its neighbours' unless `alike`."""
-    return (ambient * 1_000_003 + (0 if alike else rank + 1) * 7919) % 2**31
-
-
 def digest(generator: torch.Generator | None) -> dict[str, int]:
     """A digest of every state that a sampler might touch, per source."""
     kind, keys, place, *rest = np.random.get_state()

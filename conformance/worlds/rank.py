@@ -14,7 +14,7 @@ import torch
 from conformance import operations as op
 from conformance.case import Case
 from conformance.trace import Event, RankTrace
-from conformance.worlds.globals import digest, rank_seed, seed_globals
+from conformance.worlds.globals import digest, seed_globals
 from conformance.worlds.observe import Recorder, error_of, read
 from conformance.worlds.realise import Realiser
 
@@ -29,7 +29,7 @@ class Rank:
 
     def run(self) -> RankTrace:
         """Carry out the plan; what is raised becomes part of the trace and the plan goes on."""
-        seed_globals(rank_seed(self.case.ambient, self.rank, self.case.alike))
+        seed_globals(self.case.rank_seed(self.rank))
         dtype, threads = torch.get_default_dtype(), torch.get_num_threads()
         try:
             events = [self._event(None)]

@@ -9,8 +9,7 @@ from conformance.report.reproduction.draft import Draft, indented
 from conformance.report.reproduction.gates import passing, reported
 from conformance.report.reproduction.mishaps import faults
 from conformance.report.reproduction.origin import role_name
-from conformance.report.reproduction.sources import copied
-from conformance.worlds import samples
+from conformance.report.reproduction.sources import sampled
 
 DRAWS = "1 << 30"
 
@@ -49,9 +48,8 @@ OWN = {
 """What the dataset holds for it."""
 
 CLASSES = {
-    "foreign": (samples.Foreign,), "bag": (samples.Bag, samples._bag),
-    "row": (samples.Row, samples._row), "pair": (samples.Pair, samples._pair),
-    "info": (samples._info,),
+    "foreign": ("Foreign",), "bag": ("Bag", "_bag"), "row": ("Row", "_row"),
+    "pair": ("Pair", "_pair"), "info": ("_info",),
 }  # fmt: skip
 
 LAZY = ("held", "swept", "device", "large", "bulk", "mixed")
@@ -63,7 +61,7 @@ MODULES = ("torch", "numpy", "random", "collections", "gc", "operator")
 def item(draft: Draft, gives: str) -> str:
     """The expression for item `i`; imports and defines what it needs."""
     text = GIVES[gives].format(d=DRAWS)
-    copied(draft, *CLASSES.get(gives, ()))
+    sampled(draft, *CLASSES.get(gives, ()))
     if gives == "named":
         draft.need("collections")
         draft.define("Point", ["Point = collections.namedtuple('Point', ['x', 'label'])"])

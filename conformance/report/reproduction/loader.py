@@ -14,10 +14,9 @@ from conformance import operations as op
 from conformance.report.reproduction.draft import Draft
 from conformance.report.reproduction.gates import journal, schedule
 from conformance.report.reproduction.seen import LONG, Seen, brief, brief_defined
-from conformance.report.reproduction.sources import copied
+from conformance.report.reproduction.sources import sampled
 from conformance.report.reproduction.values import literal
 from conformance.trace import Event, Items
-from conformance.worlds import samples
 
 REPORTED = ("begin", "draw", "init", "iter", "fetch", "end", "ask", "collate")
 """What a script reports of what the suite does."""
@@ -138,7 +137,7 @@ def _reread(draft: Draft, step: lo.Reread, event: Event) -> list[str]:
 
 def _describe(draft: Draft, step: lo.Describe, event: Event) -> list[str]:
     draft.need("torch")
-    copied(draft, samples.describe)
+    sampled(draft, "describe")
     return ["now.append([describe(batch) for batch in batches])"]
 
 

@@ -15,7 +15,6 @@ from conformance.report.reproduction.presenting import setter
 from conformance.report.reproduction.seen import NOTHING, Form, form_of
 from conformance.report.reproduction.values import call, expression
 from conformance.trace import Event
-from conformance.worlds.globals import rank_seed
 
 Statements = Callable[[Draft, Any, Event], list[str]]
 
@@ -42,7 +41,7 @@ def _given(draft: Draft) -> str:
 def seeding(draft: Draft) -> list[str]:
     """The global states as the run set them, those that the candidate might draw from."""
     case = draft.case
-    first = rank_seed(case.ambient, 0, case.alike)
+    first = case.rank_seed(0)
     unlike = draft.several and not case.alike
     seed = f"{first} + 7919 * rank" if unlike else f"{first}"
     draft.need("torch")

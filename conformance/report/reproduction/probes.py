@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from conformance.operations import Inspect
 from conformance.recipes import Probe
 from conformance.report.reproduction.draft import Draft, indented
-from conformance.worlds.probes import PROBES, Unsized
 
 PLAIN = ("Counting", "Descending", "Doubling", "Pairs")
 """Probes that are a list to whoever does not count the calls."""
@@ -33,20 +33,28 @@ ENDLESS = 1_000_000
 def probe(draft: Draft, recipe: Probe) -> str:
     """The expression for a probe."""
     if recipe.name in PLAIN and not draft.has(Inspect) and not draft.candidate.bound:
-        return repr(list(PROBES[recipe.name](recipe.count)))
+        return repr(list(_kind(recipe)(recipe.count)))
     words = RANDOM.get(recipe.name, "")
     draft.need(*(module for module in ("torch", "numpy", "random") if words.startswith(module)))
     name = draft.define(recipe.name, _class(draft, recipe))
     return f"{name}({recipe.count})"
 
 
+def _kind(recipe: Probe) -> Any:
+    """The class of a probe; it knows torch, which is imported for it alone."""
+    from conformance.worlds.probes import PROBES
+
+    return PROBES[recipe.name]
+
+
 def _class(draft: Draft, recipe: Probe) -> list[str]:
     """The class of a probe, with what this plan asks of it."""
-    polled = draft.has(Inspect) and not issubclass(PROBES[recipe.name], Unsized)
+    sized = hasattr(_kind(recipe), "__len__")
+    polled = draft.has(Inspect) and sized
     polled = polled and recipe.name not in RANDOM
     draft.names["torch.utils.data"].add("Sampler")
     lines = [f"class {recipe.name}(Sampler):", *_init(recipe, polled)]
-    if not issubclass(PROBES[recipe.name], Unsized):
+    if sized:
         length = recipe.at if recipe.name == "Lying" else "self.count"
         lines += ["    def __len__(self):", f"        return {length}"]
     if recipe.name == "Epoched":
@@ -55,7 +63,7 @@ def _class(draft: Draft, recipe: Probe) -> list[str]:
 
 
 def _init(recipe: Probe, polled: bool) -> list[str]:
-    seen = dict(PROBES[recipe.name](recipe.count, recipe.at).seen)
+    seen = dict(_kind(recipe)(recipe.count, recipe.at).seen)
     if not polled:
         return [
             "    def __init__(self, count):", f"        self.count, self.seen = count, {seen!r}"

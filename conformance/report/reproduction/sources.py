@@ -6,9 +6,12 @@ import ast
 import functools
 import inspect
 import textwrap
+from pathlib import Path
 from typing import Any
 
 from conformance.report.reproduction.draft import Draft
+
+SAMPLES = Path(__file__).parents[2] / "worlds" / "samples.py"
 
 
 def copied(draft: Draft, *found: Any) -> None:
@@ -17,10 +20,29 @@ def copied(draft: Draft, *found: Any) -> None:
         draft.define(each.__name__, source(each))
 
 
+def sampled(draft: Draft, *names: str) -> None:
+    """Put classes and functions of `worlds/samples.py` into the script, by name.
+
+    That module imports torch, which takes longer than most runs that write a script.
+    """
+    for name in names:
+        draft.define(name, _samples()[name])
+
+
+@functools.cache
+def _samples() -> dict[str, tuple[str, ...]]:
+    tree = ast.parse(SAMPLES.read_text(encoding="utf-8"))
+    kinds = (ast.FunctionDef, ast.ClassDef)
+    return {node.name: _bare(node) for node in tree.body if isinstance(node, kinds)}
+
+
 @functools.cache
 def source(found: Any) -> tuple[str, ...]:
     """The lines of a class or function, bare."""
-    tree = ast.parse(textwrap.dedent(inspect.getsource(found)))
+    return _bare(ast.parse(textwrap.dedent(inspect.getsource(found))))
+
+
+def _bare(tree: ast.AST) -> tuple[str, ...]:
     bare = ast.unparse(ast.fix_missing_locations(_Bare().visit(tree)))
     return tuple(line for line in bare.splitlines() if line.strip())
 
