@@ -10,6 +10,7 @@ import math
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
+from conformance.aliases import FILLS
 from conformance.candidate import FIRST, Description
 from conformance.case import Case
 from conformance.classes import length
@@ -100,7 +101,8 @@ def _own_data(candidate: Description, role: str) -> bool:
     """Whether a class has something else than the dataset, which the plan cannot resize."""
     binding = candidate.binding(role)
     adapted = binding.copied is not None and not binding.copied.plain and not binding.batched
-    return bool(binding.filled or binding.total or adapted)
+    sized = any(FILLS[name](1) != FILLS[name](2) for name in binding.filled)
+    return bool(sized or binding.total or adapted)
 
 
 def _step(step: Operation, role: str, candidate: Description) -> Operation | None:

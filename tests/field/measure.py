@@ -50,7 +50,8 @@ def measure(candidate: Candidate, python: Path, seed: int = 0) -> Measured:
             python, folder, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--pyargs",
             "conformance", f"--impl={candidate.text}", f"--effort={effort}",
             f"--conformance-seed={seed}", f"--conformance-json={written}",
-            *(f"--baseline={name}" for name in candidate.baselines), bound_s=RUN_S,
+            *(f"--baseline={name}" for name in candidate.baselines),
+            *(f"--clause={name}" for name in candidate.clauses), bound_s=RUN_S,
         )  # fmt: skip
         if not written.exists():
             raise MeasureFailed(f"{candidate.text}: {_last(told)}")

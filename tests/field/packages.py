@@ -13,13 +13,19 @@ HERE = Path(__file__).parent
 LIST = HERE / "candidates.toml"
 RESULTS = HERE / "results"
 
+LOADED = (
+    "loader.batches", "loader.length", "loader.fetch-once", "loader.errors", "loader.draws-alike",
+    "loader.stop-iteration",
+)  # fmt: skip
+"""What loaders are asked: the clauses that do not wait for workers that hang."""
+
 
 @dataclass(frozen=True)
 class Package:
     """A package with its classes. See the head of `candidates.toml` for what the fields mean.
 
-    slow: classes that are examined at quick effort. loaders: those too, with torch's deviations
-    declared. ranked: what gives a rank its share.
+    slow: classes that are examined at quick effort. loaders: those too, on some
+    clauses, with torch's deviations declared. ranked: what gives a rank its share.
     """
 
     name: str
@@ -49,6 +55,11 @@ class Candidate:
         if self.text in self.package.loaders:
             return ("torch",)
         return () if ":" in self.text else self.package.baselines
+
+    @property
+    def clauses(self) -> tuple[str, ...]:
+        """The clauses that it is asked about, all if there are none: of a loader some."""
+        return LOADED if self.text in self.package.loaders else ()
 
     @property
     def slug(self) -> str:

@@ -7,13 +7,13 @@ from typing import Any
 
 from conformance.clauses import CHAPTERS, clauses
 from conformance.report.result import Result
-from conformance.verdict import DECLARED, HOLDS, NOT_APPLICABLE, VIOLATED
+from conformance.verdict import DECLARED, HOLDS, NOT_APPLICABLE, STALE, VIOLATED
 from field import bare
 from field.packages import HERE
 
 PAGE = HERE / "MATRIX.md"
 
-MARKS = {HOLDS: "+", VIOLATED: "**x**", NOT_APPLICABLE: "·", DECLARED: "d"}
+MARKS = {HOLDS: "+", VIOLATED: "**x**", NOT_APPLICABLE: "·", DECLARED: "d", STALE: "f"}
 COLUMNS = 12
 """How many classes stand side by side."""
 
@@ -21,8 +21,9 @@ HEAD = """\
 # The field
 
 What the suite says of published classes: `+` holds, `x` a violated MUST, `s` a violated SHOULD,
-`d` a deviation that torch's shipped baseline declares, `·` not applicable, `?` no verdict, blank:
-not this role. Made by `python tests/benchmarks/field.py`; not edited by hand.
+`d` a deviation that torch's shipped baseline declares, `f` one of those that does not occur here,
+`·` not applicable, `?` no verdict, blank: not this role, or not asked: loaders of other packages
+are asked a few clauses. Made by `python tests/benchmarks/field.py`; not edited by hand.
 [FINDINGS.md](FINDINGS.md) tells what each violated MUST comes to; `python tests/benchmarks/field.py
 --page FILE` renders all of it as one page.
 """

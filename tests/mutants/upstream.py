@@ -10,12 +10,14 @@ those that speak of samplers or shuffling, each once: the whole file takes seven
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import itertools
 import json
 import multiprocessing
 import os
 import re
+import signal
 import sys
 import time
 import types
@@ -37,7 +39,7 @@ STATEFUL = "from torchdata.stateful_dataloader import StatefulDataLoader as Data
 PLAIN = "from torch.utils.data import DataLoader"
 ABOUT = re.compile(r"sampler|shuffle|drop_last", re.I)
 TEST_S = 0.2
-RUN_S = 120.0
+RUN_S = 40.0
 
 HUNG = "it does not end"
 
@@ -55,15 +57,17 @@ def measure(tests: Path, n: int) -> None:
 
     chosen = _run((source, "", "", ()))
     print(f"{len(chosen)} tests", flush=True)
-    jobs = [
-        (mutant.id, (source, MODULES[name], mutant.source(), tuple(chosen)))
+    known = read()
+    jobs = {
+        mutant.id: (source, MODULES[name], mutant.source(), tuple(chosen))
         for name in MODULES
         for mutant in Target(name).mutants()
-    ]
+        if mutant.id not in known
+    }
     with ThreadPoolExecutor(n) as pool:
-        found = zip([name for name, _ in jobs], pool.map(_first, [j for _, j in jobs]), strict=True)
-        known = dict(found)
-    FILE.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
+        for name, told in zip(jobs, pool.map(_first, jobs.values()), strict=True):
+            known[name] = told
+            FILE.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
     print(f"{sum(map(bool, known.values()))} of {len(known)} are told")
 
 
@@ -78,14 +82,17 @@ def _run(job: tuple[str, str, str, tuple[str, ...]]) -> list[str]:
     child = fork.Process(target=_child, args=(*job, answers))
     child.start()
     child.join(RUN_S if job[1] else None)
-    if child.exitcode is None:
-        child.kill()
-        child.join()
+    hung = child.exitcode is None
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(int(child.pid or 0), signal.SIGKILL)  # with all that tests have started
+    child.join()
+    if hung:
         return [HUNG]
     return answers.get() if not answers.empty() else [f"the process ended: {child.exitcode}"]
 
 
 def _child(source: str, module: str, changed: str, chosen: tuple[str, ...], answers: Any) -> None:
+    os.setsid()
     for descriptor in (1, 2):
         os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)
     try:
