@@ -83,7 +83,7 @@ def _table(own: list[dict[str, Any]], shown: list[dict[str, Any]]) -> str:
 def _cells(candidate: dict[str, Any]) -> dict[str, str]:
     """By clause the mark of the worst verdict over the roles."""
     found: dict[str, str] = {}
-    order = ["", "·", "+", "?", "s", "d", "**x**"]
+    order = ["", "·", "+", "f", "?", "s", "d", "**x**"]
     for verdict in candidate["verdicts"]:
         mark = MARKS.get(verdict["outcome"], "?")
         mark = "s" if mark == "**x**" and verdict["level"] == "SHOULD" else mark
