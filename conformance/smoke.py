@@ -64,7 +64,8 @@ def smoke(examiner: Examiner, candidate: Description, role: str) -> str:
     uses = (examiner.carried(candidate, case) for case in ordinary(candidate, role))
     carried = [use for use in uses if use is not None]
     if not carried:
-        wanted = [n for n in ORDINARY[role] if n != FIRST[role] and not candidate.accepts(role, n)]
+        others = [name for name in ORDINARY[role] if name != _first(role)]
+        wanted = [name for name in others if not candidate.accepts(role, name)]
         told = f"its constructor does not take {', '.join(wanted)}" if wanted else "no world fits"
         return f"{role} of {candidate.source} cannot be used: {told}\n  hint    {HINT}"
     return next(filter(None, (_failure(candidate, *use) for use in carried)), "")
@@ -76,7 +77,8 @@ def _failure(candidate: Description, case: Case, trace: Trace) -> str:
         wrong = ((event, _wrong(event, case.role)) for event in rank.events)
         failed = next((pair for pair in wrong if pair[1]), None)
         if failed is not None or rank.fate != "done":
-            event, came = failed or (rank.events[-1], f"the process ended: {rank.fate}")
+            last = rank.events[-1] if rank.events else Event(None)
+            event, came = failed or (last, f"the process ended: {rank.fate}")
             return "\n".join(_told(candidate, case, rank.rank, event, came))
     return ""
 
@@ -106,14 +108,18 @@ def _call(candidate: Description, case: Case, rank: int) -> str:
     own = {**dict(case.arguments), **binding.stated}
     if case.role in RANKED and case.passed:
         own |= {"num_replicas": case.world_size, "rank": rank}
-    first = FIRST.get(case.role, "dataset")
-    subject = _word(own.pop(first))
+    subject = _word(own.pop(_first(case.role)))
     given = [f"{binding.first}={subject}" if binding.first else subject]
-    given += [f"{binding.called(name)}={_word(value)}" for name, value in own.items()]
+    given += [f"{binding.called(n)}={_word(binding.turned(n, v))}" for n, v in own.items()]
     told = ", ".join([*given, *(f"{name}=<made up>" for name in binding.filled)])
     grouped = f" in a process group of {case.world_size}" if case.world == "group" else ""
     name = candidate.source.text.rpartition(":")[2] if ":" in candidate.source.text else case.role
     return f"{name}({told}){grouped}"
+
+
+def _first(role: str) -> str:
+    """The argument that is given by position."""
+    return FIRST.get(role, "dataset")
 
 
 def _word(value: Any) -> str:

@@ -215,4 +215,6 @@ def test_scores_leave_out_what_is_equivalent() -> None:
 
     row = next(x for x in table.table(measured, thoughts).split("\n") if "`torch/sampler" in x)
 
-    assert row == "| `torch/sampler.py` | 9 | 5 | 2 | 0 | 1 | 1 | 1 | 0 | 66.7 % | 50.0 % | 1.0 |"
+    assert (
+        row == "| `torch/sampler.py` | 9 | 5 | 2 | 0 | 1 | 1 | 1 | 0 | 66.7 % | 50.0 % | 1.0 |  |"
+    )

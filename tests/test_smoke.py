@@ -89,7 +89,7 @@ def test_a_class_that_takes_too_little_is_told_so(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("impl", ["torch.utils.data", "reference"])
 def test_right_modules_work(tmp_path: Path, impl: str) -> None:
-    """Every role of torch and of the reference passes, in a few seconds and in parallel too."""
+    """Every role of torch and of the reference passes, in a few seconds."""
     done = run(tmp_path, f"--impl={impl}", "--smoke")
 
     assert done.returncode == 0, done.stdout
