@@ -3,7 +3,8 @@
     python tests/spec_site.py FOLDER [RESULT.json ...]
 
 The pages are those of `conformance/report/site.py`; the zoo is no part of the installed package, so
-what it proves is collected here.
+what it proves is collected here. Without results of one's own the published packages are shown that
+break a clause (`tests/field/`).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 
 from detection.faults import key
+from field.packages import candidates
 from traceability import caught, faults
 
 from conformance.report.site import Proof, main
@@ -28,5 +30,11 @@ def proofs() -> Iterator[Proof]:
             yield Proof(clause, key(fault), fault.sentence, (key(fault), clause) in seen)
 
 
+def asked(arguments: list[str]) -> list[str]:
+    """The arguments, with the kept results of published packages where none are given."""
+    kept = [str(found.result) for found in candidates() if found.result.exists()]
+    return [*arguments, *kept] if len(arguments) == 1 else arguments
+
+
 if __name__ == "__main__":
-    sys.exit(main(proofs=proofs()))
+    sys.exit(main(asked(sys.argv[1:]), proofs()))

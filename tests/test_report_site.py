@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from results import mixed, verdict
-from spec_site import proofs
+from spec_site import asked, proofs
 from test_report_result import HOSTILE, schema
 
 from conformance.baseline import read_baseline
@@ -257,3 +257,11 @@ def test_a_joined_result_keeps_a_base() -> None:
     assert merged([old, mixed("other") | {"spec_url": BASE}])["spec_url"] == BASE
     assert merged([old])["spec_url"] is None
     assert not list(schema().iter_errors(old))
+
+
+def test_the_site_shows_published_packages() -> None:
+    """Without results of one's own, those that are kept of published packages are taken."""
+    kept = asked(["site"])
+
+    assert len(kept) > 45 and all(Path(path).exists() for path in kept[1:])
+    assert asked(["site", "mine.json"]) == ["site", "mine.json"]
