@@ -142,7 +142,9 @@ def tried(options: argparse.Namespace) -> None:
         python = _python(package, options)
         if re.search(options.only, package.name) and (package.light or not options.light):
             found = {
-                text: python if isinstance(python, str) else measure.bare(text, python)
+                text: python
+                if isinstance(python, str)
+                else measure.bare(text, python, package.mended)
                 for text in package.ranked
             }
             bare.note(found)

@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -73,20 +74,28 @@ def renewed(candidate: Candidate, python: Path) -> Measured:
         return Measured(document, ended(python, Path(folder), document))
 
 
-def bare(text: str, python: Path) -> str:
-    """Why a class does not run without code for it, "" if it does: its smoke run."""
+def bare(text: str, python: Path, mended: Sequence[str] = ()) -> str:
+    """Why a class does not run without code for it, "" if it does: its smoke run.
+
+    mended: what each process does before it imports the package.
+    """
     with tempfile.TemporaryDirectory(prefix="field-") as folder:
+        first = Path(folder) / "first"
+        first.mkdir()
+        (first / "sitecustomize.py").write_text("\n".join(mended), encoding="utf-8")
         told = _run(
             python, folder, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--pyargs",
             "conformance", f"--impl={text}", "--smoke", bound_s=SCRIPT_S,
+            path=str(first) if mended else "",
         )  # fmt: skip
     came = [line for line in told.told.splitlines() if line.startswith(("  came", "ERROR"))]
     return (came or [_last(told)])[0].strip() if told.code else ""
 
 
-def _run(python: Path, folder: str, *arguments: str, bound_s: float) -> Done:
+def _run(python: Path, folder: str, *arguments: str, bound_s: float, path: str = "") -> Done:
     """A process of an environment, in a folder of its own; it ends with all that it has started."""
     clean = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "GITHUB_ACTIONS")}
+    clean |= {"PYTHONPATH": path} if path else {}
     with tempfile.TemporaryFile("w+") as told:
         process = subprocess.Popen(
             [str(python), *arguments], cwd=folder, env=clean, stdout=told, stderr=told,

@@ -24,8 +24,9 @@ LOADED = (
 class Package:
     """A package with its classes. See the head of `candidates.toml` for what the fields mean.
 
-    slow: classes that are examined at quick effort. loaders: those too, on some
-    clauses, with torch's deviations declared. ranked: what gives a rank its share.
+    slow: classes that are examined at quick effort. loaders: those too, on some clauses, with
+    torch's deviations declared. ranked: what gives a rank its share. mended: how its modules come
+    to be importable.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Package:
     slow: tuple[str, ...] = ()
     loaders: tuple[str, ...] = ()
     ranked: tuple[str, ...] = ()
+    mended: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
