@@ -13,8 +13,8 @@ HEAD = """\
 ## Without code
 
 Every class or function of these packages that gives a rank its share, handed to `--impl` by its
-own name: {bare} of {all} run with no code for the class. (The modules of timm, torchvision, composer
-and torchnlp cannot be imported beside this torch on a CPU: what they miss was declared first.) The
+own name: {bare} of {all} run with no code for the class. (The modules of timm, torchvision and
+others cannot be imported beside this torch on a CPU: what they miss was declared first.) The
 other {rest} take arguments of their own, for which there is an adapter, or none yet."""
 
 
