@@ -82,6 +82,11 @@ class Binding:
         """What the class is given for the value of an argument: the opposite, if it wants that."""
         return not value if name in self.opposites and isinstance(value, bool) else value
 
+    def given(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        """What the class is given for the arguments of its role, by its own names."""
+        own = self.stated | arguments
+        return {self.called(name): self.turned(name, value) for name, value in own.items()}
+
     def told(self) -> str:
         """How each argument is bound, where it is not by its own name."""
         found = [f"{name} -> {theirs}" for name, theirs in self.names.items()]
@@ -109,9 +114,8 @@ class Bound:
 
     def __call__(self, first: Any, **arguments: Any) -> Any:
         binding = self.binding
-        arguments = binding.stated | arguments
         arguments |= {n: _ambient(n) for n in binding.needs if n not in arguments and _grouped()}
-        given = {binding.called(n): binding.turned(n, value) for n, value in arguments.items()}
+        given = binding.given(arguments)
         given |= {name: FILLS[name](_length(first)) for name in binding.filled}
         made = self._made(self._formed(first), given)
         if self.adapter:

@@ -61,14 +61,22 @@ def smoke(examiner: Examiner, candidate: Description, role: str) -> str:
     """Why a role does not work, as a text: what was called with what; "" if it does."""
     if role not in ORDINARY:
         return ""
-    uses = (examiner.carried(candidate, case) for case in ordinary(candidate, role))
-    carried = [use for use in uses if use is not None]
-    if not carried:
-        others = [name for name in ORDINARY[role] if name != _first(role)]
-        wanted = [name for name in others if not candidate.accepts(role, name)]
-        told = f"its constructor does not take {', '.join(wanted)}" if wanted else "no world fits"
-        return f"{role} of {candidate.source} cannot be used: {told}\n  hint    {HINT}"
-    return next(filter(None, (_failure(candidate, *use) for use in carried)), "")
+    used = False
+    for case in ordinary(candidate, role):
+        use = examiner.carried(candidate, case)
+        failure = _failure(candidate, *use) if use else ""
+        if failure:
+            return failure
+        used = used or use is not None
+    return "" if used else _unfit(candidate, role)
+
+
+def _unfit(candidate: Description, role: str) -> str:
+    """Why no ordinary use of a role can be made of what its constructor takes."""
+    others = [name for name in ORDINARY[role] if name != _first(role)]
+    wanted = [name for name in others if not candidate.accepts(role, name)]
+    told = f"its constructor does not take {', '.join(wanted)}" if wanted else "no world fits"
+    return f"{role} of {candidate.source} cannot be used: {told}\n  hint    {HINT}"
 
 
 def _failure(candidate: Description, case: Case, trace: Trace) -> str:
@@ -105,12 +113,12 @@ def _told(candidate: Description, case: Case, rank: int, event: Event, came: str
 def _call(candidate: Description, case: Case, rank: int) -> str:
     """The construction, in the candidate's own names."""
     binding = candidate.binding(case.role)
-    own = {**dict(case.arguments), **binding.stated}
+    own = dict(case.arguments)
     if case.role in RANKED and case.passed:
         own |= {"num_replicas": case.world_size, "rank": rank}
     subject = _word(own.pop(_first(case.role)))
     given = [f"{binding.first}={subject}" if binding.first else subject]
-    given += [f"{binding.called(n)}={_word(binding.turned(n, v))}" for n, v in own.items()]
+    given += [f"{name}={_word(value)}" for name, value in binding.given(own).items()]
     told = ", ".join([*given, *(f"{name}=<made up>" for name in binding.filled)])
     grouped = f" in a process group of {case.world_size}" if case.world == "group" else ""
     name = candidate.source.text.rpartition(":")[2] if ":" in candidate.source.text else case.role
