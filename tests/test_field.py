@@ -12,7 +12,7 @@ import pytest
 from field import bare, confirmed, findings, looks, table
 from field.changes import changes
 from field.measure import stored, subject, violations
-from field.packages import Candidate, candidates, packages
+from field.packages import Candidate, candidates, packages, ranked
 from field.replay import gone
 from results import mixed
 
@@ -111,7 +111,7 @@ def test_each_class_that_knows_ranks_was_tried_without_code() -> None:
     """Of every class that gives a rank its share it is on record whether it runs as it is."""
     known = bare.read()
 
-    assert set(known) == {text for package in packages() for text in package.ranked}
+    assert set(known) == {found.text for found in ranked()}
 
 
 @pytest.mark.parametrize("path", ADAPTERS, ids=lambda path: path.stem)

@@ -13,26 +13,27 @@ asks which classes run with no code for them.
 from __future__ import annotations
 
 import argparse
-import re
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeVar
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from field import bare, confirmed, findings, measure, table
+from field import bare, confirmed, findings, table
 from field.changes import changes
 from field.environments import EnvironmentFailed, environment
-from field.measure import Measured, MeasureFailed, kept_text
-from field.packages import RESULTS, Candidate, Package, candidates, packages
+from field.measure import Measured, MeasureFailed, kept_text, measure, renewed, without_code
+from field.packages import RESULTS, Candidate, Package, candidates, ranked
 
 from conformance.report.forms import text, write
 from conformance.report.result import Result, merged, read
 
+Told = TypeVar("Told")
 ENVIRONMENTS = Path(tempfile.gettempdir()) / "conformance-field"
 
 
@@ -60,22 +61,23 @@ def kept() -> list[Result]:
     return [read(found.result) for found in candidates() if found.result.exists()]
 
 
+Work = Callable[[Candidate, Path], Told]
+"""What is done with a candidate and the interpreter of its environment."""
+
+
 def examined(
-    chosen: list[Candidate], options: argparse.Namespace
-) -> Iterator[tuple[Candidate, Measured | str]]:
-    """Each candidate with what was measured, or why nothing was; several at a time."""
+    chosen: list[Candidate], options: argparse.Namespace, work: Work[Told]
+) -> Iterator[tuple[Candidate, Told | str]]:
+    """Each candidate with what came of it, or why nothing did; several at a time."""
     pythons: dict[str, Path | str] = {}
     for found in chosen:
-        pythons.setdefault(found.package.name, _python(found.package, options))
+        if found.package.name not in pythons:
+            pythons[found.package.name] = _python(found.package, options)
 
-    def one(found: Candidate) -> Measured | str:
+    def one(found: Candidate) -> Told | str:
         python = pythons[found.package.name]
         try:
-            if not isinstance(python, Path):
-                return python
-            if options.renew:
-                return measure.renewed(found, python)
-            return measure.measure(found, python, options.seed)
+            return work(found, python) if isinstance(python, Path) else python
         except MeasureFailed as error:
             return str(error)
 
@@ -123,7 +125,12 @@ def run(chosen: list[Candidate], options: argparse.Namespace) -> int:
     """Examine, and keep or compare."""
     failed = 0
     began = time.monotonic()
-    for found, measured in examined(chosen, options):
+
+    def work(found: Candidate, python: Path) -> Measured:
+        renew = options.renew
+        return renewed(found, python) if renew else measure(found, python, options.seed)
+
+    for found, measured in examined(chosen, options, work):
         if isinstance(measured, str):
             told, failed = [f"{found.text}: gone: {measured}"], failed + 1
         elif options.compare:
@@ -138,19 +145,13 @@ def run(chosen: list[Candidate], options: argparse.Namespace) -> int:
 
 def tried(options: argparse.Namespace) -> None:
     """Try every class that gives a rank its share without an adapter."""
-    for package in packages():
-        python = _python(package, options)
-        if re.search(options.only, package.name) and (package.light or not options.light):
-            found = {
-                text: python
-                if isinstance(python, str)
-                else measure.bare(text, python, package.mended)
-                for text in package.ranked
-            }
-            bare.note(found)
-            print(
-                *(f"{text}: {why or 'runs'}" for text, why in found.items()), sep="\n", flush=True
-            )
+
+    def work(found: Candidate, python: Path) -> str:
+        return without_code(found.text, python, found.package.mended)
+
+    for found, why in examined(list(ranked(options.only, options.light)), options, work):
+        bare.note({found.text: why})
+        print(f"{found.text}: {why or 'runs'}", flush=True)
 
 
 def told(points: Iterable[str]) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 
-from field.packages import HERE, packages
+from field.packages import HERE, ranked
 
 FILE = HERE / "bare.json"
 
@@ -24,10 +24,10 @@ def read() -> dict[str, str]:
     return found
 
 
-def note(found: dict[str, str]) -> None:
+def note(tried: dict[str, str]) -> None:
     """Keep what was found, in the order of the list."""
-    known = read() | found
-    ordered = {text: known[text] for p in packages() for text in p.ranked if text in known}
+    known = read() | tried
+    ordered = {found.text: known[found.text] for found in ranked() if found.text in known}
     FILE.write_text(json.dumps(ordered, indent=1) + "\n", encoding="utf-8")
 
 

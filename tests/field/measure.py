@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -47,9 +48,8 @@ def measure(candidate: Candidate, python: Path, seed: int = 0) -> Measured:
     with tempfile.TemporaryDirectory(prefix="field-") as folder:
         written = Path(folder) / "result.json"
         effort = "quick" if candidate.slow else "ci"
-        told = _run(
-            python, folder, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--pyargs",
-            "conformance", f"--impl={candidate.text}", f"--effort={effort}",
+        told = _suite(
+            python, folder, candidate.text, f"--effort={effort}",
             f"--conformance-seed={seed}", f"--conformance-json={written}",
             *(f"--baseline={name}" for name in candidate.baselines),
             *(f"--clause={name}" for name in candidate.clauses), bound_s=RUN_S,
@@ -66,15 +66,15 @@ def renewed(candidate: Candidate, python: Path) -> Measured:
     Raises MeasureFailed if a violation does not occur again.
     """
     with tempfile.TemporaryDirectory(prefix="field-") as folder:
-        replay = str(HERE / "replay.py")
-        told = _run(python, folder, replay, "--renew", str(candidate.result), bound_s=RUN_S)
+        replay, copy = str(HERE / "replay.py"), shutil.copy(candidate.result, folder)
+        told = _run(python, folder, replay, "--renew", copy, bound_s=RUN_S)
         if told.code:
             raise MeasureFailed(f"{candidate.text}: {_last(told)}")
-        document = read(candidate.result)
+        document = read(Path(copy))
         return Measured(document, ended(python, Path(folder), document))
 
 
-def bare(text: str, python: Path, mended: Sequence[str] = ()) -> str:
+def without_code(text: str, python: Path, mended: Sequence[str] = ()) -> str:
     """Why a class does not run without code for it, "" if it does: its smoke run.
 
     mended: what each process does before it imports the package.
@@ -83,13 +83,18 @@ def bare(text: str, python: Path, mended: Sequence[str] = ()) -> str:
         first = Path(folder) / "first"
         first.mkdir()
         (first / "sitecustomize.py").write_text("\n".join(mended), encoding="utf-8")
-        told = _run(
-            python, folder, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--pyargs",
-            "conformance", f"--impl={text}", "--smoke", bound_s=SCRIPT_S,
-            path=str(first) if mended else "",
-        )  # fmt: skip
+        path = str(first) if mended else ""
+        told = _suite(python, folder, text, "--smoke", bound_s=SCRIPT_S, path=path)
     came = [line for line in told.told.splitlines() if line.startswith(("  came", "ERROR"))]
     return (came or [_last(told)])[0].strip() if told.code else ""
+
+
+def _suite(
+    python: Path, folder: str, text: str, *options: str, bound_s: float, path: str = ""
+) -> Done:
+    """A run of the suite on one candidate."""
+    command = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "--pyargs", "conformance")
+    return _run(python, folder, *command, f"--impl={text}", *options, bound_s=bound_s, path=path)
 
 
 def _run(python: Path, folder: str, *arguments: str, bound_s: float, path: str = "") -> Done:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -87,7 +87,17 @@ def candidates(only: str = "", light: bool = False) -> Iterator[Candidate]:
     """Every candidate that a regular expression finds by its package or its text."""
     for package in packages():
         slow = (*package.slow, *package.loaders)
-        for text in (*package.candidates, *slow):
-            wanted = re.search(only, f"{package.name} {text}")
-            if wanted and (package.light or not light):
-                yield Candidate(package, text, text in slow)
+        for text in _chosen(package, (*package.candidates, *slow), only, light):
+            yield Candidate(package, text, text in slow)
+
+
+def ranked(only: str = "", light: bool = False) -> Iterator[Candidate]:
+    """The same of what gives a rank its share, each by its own name."""
+    for package in packages():
+        for text in _chosen(package, package.ranked, only, light):
+            yield Candidate(package, text)
+
+
+def _chosen(package: Package, texts: Iterable[str], only: str, light: bool) -> Iterator[str]:
+    if package.light or not light:
+        yield from (text for text in texts if re.search(only, f"{package.name} {text}"))

@@ -37,9 +37,9 @@ texts, warnings, types, and of these functions:
 For comparison, the last column: the share of the same mutants that PyTorch's own tests tell,
 `test_dataloader.py` as pytorch/data carries it, with those of its tests that speak of samplers or
 take a fifth of a second (`--upstream FILE`; the whole file takes minutes, and one test on padding
-needs GPUs). Run whole, and that test ported to CPU, on other mutants made by similar rules they
-told 139 of 185 of `sampler.py` (75 %), 96 of 126 of `distributed.py` (76 %) and 45 of 64 of the
-loader (70 %).
+needs GPUs); empty where it was not run. Run whole, and that test ported to CPU, on other mutants
+made by similar rules they told 139 of 185 of `sampler.py` (75 %), 96 of 126 of `distributed.py`
+(76 %) and 45 of 64 of the loader (70 %).
 """
 
 COLUMNS = (
