@@ -193,12 +193,12 @@ def _role_of_adapter(adapter: Adapter, text: str) -> str:
 def _role_of(holder: Any, names: dict[str, str], text: str) -> str:
     """The role of a single class: said by --role, or told by its name, a base class, what it takes.
 
-    What a class takes may show that it plays another role than the class that it derives from.
+    What a class takes may show that it plays another role than its name or base class says.
     """
     named = [role for role, attribute in names.items() if attribute == holder.__name__]
     bases = [kind.__name__ for kind in getattr(holder, "__mro__", (holder,))]
     known = [name for name in bases if name in ROLES and name in (bases[0], *DERIVED)]
-    if known[:1] != bases[:1] and known[:1] and not _plays(holder, known[0]):
+    if known and not _plays(holder, known[0]):
         known = []
     found = [*named, *known, *filter(None, [inferred(holder)])]
     if not found:
@@ -209,7 +209,7 @@ def _role_of(holder: Any, names: dict[str, str], text: str) -> str:
 
 
 def _plays(holder: Any, role: str) -> bool:
-    """Whether a class takes what the role of its base class takes: a rank, and what to divide."""
+    """Whether a class takes what a role takes: a rank only where it has one, and what to divide."""
     if not takes_rank(holder):
         return True
     return role in RANKED and inferred(holder) in ("", role)

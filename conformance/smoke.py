@@ -40,6 +40,8 @@ ORDINARY: dict[str, dict[str, Any]] = {
 STEPS = {Iterate: "list(it)", SetEpoch: "it.set_epoch(1)", Len: "len(it)", Look: "it[0]"}
 """What is done with it, as somebody would write it."""
 
+UNTOLD = "it takes no rank, and what torch.distributed, RANK and WORLD_SIZE say changes nothing"
+
 HINT = "what cannot be bound by name takes an adapter: see conformance/adapter.py"
 
 
@@ -64,7 +66,7 @@ def smoke(examiner: Examiner, candidate: Description, role: str) -> str:
     used = False
     for case in ordinary(candidate, role):
         use = examiner.carried(candidate, case)
-        failure = _failure(candidate, *use) if use else ""
+        failure = _failure(candidate, *use) or _untold(candidate, *use) if use else ""
         if failure:
             return failure
         used = used or use is not None
@@ -89,6 +91,18 @@ def _failure(candidate: Description, case: Case, trace: Trace) -> str:
             event, came = failed or (last, f"the process ended: {rank.fate}")
             return "\n".join(_told(candidate, case, rank.rank, event, came))
     return ""
+
+
+def _untold(candidate: Description, case: Case, trace: Trace) -> str:
+    """That a class which is not given its rank gives all ranks the same: it looks elsewhere."""
+    given = [[e.value.tolist() for e in r.events if isinstance(e.value, Items)] for r in trace]
+    alike = len(given) > 1 and any(given[0]) and all(items == given[0] for items in given)
+    if not alike or not candidate.binding(case.role).ambient:
+        return ""
+    shown = str(given[0][0])
+    return "\n".join(
+        _told(candidate, case, 0, Event(None), f"every rank was given {shown}: {UNTOLD}")
+    )
 
 
 def _wrong(event: Event, role: str) -> str:

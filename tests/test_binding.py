@@ -174,6 +174,17 @@ def test_a_wrapper_is_known_by_what_it_wraps() -> None:
     assert tuple(found.roles) == ("DistributedSamplerWrapper",)
 
 
+def test_a_name_is_believed_if_the_class_takes_what_it_says(tmp_path: Path) -> None:
+    """A DistributedSampler that is given a sampler and a rank is a wrapper (determined 0.38)."""
+    (tmp_path / "odd.py").write_text(
+        "class DistributedSampler:\n    def __init__(self, sampler, num_workers, rank): ...\n"
+    )
+
+    _, found = load(Source(f"{tmp_path}/odd.py:DistributedSampler"))
+
+    assert tuple(found.roles) == ("DistributedSamplerWrapper",)
+
+
 def test_a_module_is_taken_at_its_word() -> None:
     """A class that has the name of a role keeps its constructor: nothing is turned over."""
     _, found = load(Source("torch.utils.data"))

@@ -76,6 +76,22 @@ def test_what_does_not_work_says_how_it_was_called(
     assert "violated" not in done.stdout and "(MUST)" not in done.stdout
 
 
+def test_a_class_that_finds_its_rank_elsewhere_is_told_so(tmp_path: Path) -> None:
+    """Where no rank is taken and all ranks are given the same, no one can say how it is told."""
+    text = """import os
+class Shards:
+    def __init__(self, data):
+        self.share = range(int(os.getenv("JOB_RANK", "0")), len(data), int(os.getenv("JOBS", "1")))
+    def __iter__(self):
+        return iter(self.share)
+"""
+
+    done = smoke(tmp_path, text, "--role=DistributedSampler=Shards")
+
+    assert done.returncode == pytest.ExitCode.TESTS_FAILED, done.stdout
+    assert "every rank was given [0, 1, 2, 3, 4, 5]: it takes no rank" in done.stdout
+
+
 def test_a_class_that_takes_too_little_is_told_so(tmp_path: Path) -> None:
     """Where no ordinary use fits the constructor, the arguments that it lacks are named."""
     (tmp_path / "odd.py").write_text("class Shards:\n    def __init__(self, data): ...\n")
