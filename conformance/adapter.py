@@ -13,6 +13,7 @@ arguments that it names, by torch's names or any that `binding.py` knows.
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -67,11 +68,23 @@ def adapted(holder: Any, declared: Mapping[str, Any]) -> Any:
     return Adapter(**{"build": holder, **hooks}, of=holder)
 
 
+_USED: dict[int, Adapter] = {}
+"""Adapters that cannot be pickled, by identity: whether a sampler can be is another question."""
+
+
 class Presented:
     """What an adapter's hooks make of a sampler."""
 
     def __init__(self, made: Any, adapter: Adapter) -> None:
         self.made, self.adapter = made, adapter
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        try:
+            pickle.dumps(self.adapter)
+        except Exception:  # a hook is a lambda
+            _USED[id(self.adapter)] = self.adapter
+            return _again, (self.made, id(self.adapter))
+        return Presented, (self.made, self.adapter)
 
     def __len__(self) -> int:
         return len(self.made)
@@ -87,3 +100,8 @@ class Presented:
     @property
     def sets_epoch(self) -> bool:
         return self.adapter.set_epoch is not None or hasattr(self.made, "set_epoch")
+
+
+def _again(made: Any, adapter: int) -> Presented:
+    """A copy in the process in which it was made."""
+    return Presented(made, _USED[adapter])

@@ -83,22 +83,17 @@ A loader takes what torch's takes, and nothing of it is turned."""
 RANKS = ("num_replicas", "rank")
 """What tells a sampler which rank it serves."""
 
-UNSAID: dict[str, dict[str, Any]] = {
+DEFAULTS: dict[str, dict[str, Any]] = {
     "RandomSampler": {"replacement": False, "num_samples": None, "generator": None},
     "SubsetRandomSampler": {"generator": None},
     "WeightedRandomSampler": {"replacement": True, "generator": None},
+    "BatchSampler": {"drop_last": False},
     "DistributedSampler": {"shuffle": True, "seed": 0, "drop_last": False},
     "BalanceClassSampler": {"mode": "downsampling", "seed": 0},
     "WeightedBalanceClassSampler": {"seed": 0},
     "DistributedSamplerWrapper": {"shuffle": False, "seed": 0, "drop_last": False},
 }
 """What a role's arguments are where nothing is said: given to a class that must be told."""
-
-FLAGS = {
-    "DistributedSampler": {"shuffle": True, "drop_last": False},
-    "DistributedSamplerWrapper": {"shuffle": False, "drop_last": False},
-}
-"""What a role's flags are where nothing is said."""
 
 
 def parameters(kind: Any) -> dict[str, inspect.Parameter]:
@@ -169,4 +164,15 @@ def inferred(kind: Any) -> str:
         return "WeightedRandomSampler"
     if "indices" in takes:
         return "SubsetRandomSampler"
-    return ""
+    if "labels" in takes and not ranked:
+        wanted = "WeightedBalanceClassSampler", {"weight", "length"}
+        return wanted[0] if takes >= wanted[1] else "BalanceClassSampler" * ("mode" in takes)
+    if "data_source" in takes and "replacement" in takes:
+        return "RandomSampler"
+    return _mentioned(kind)
+
+
+def _mentioned(kind: Any) -> str:
+    """The longest name of a role that is a part of the class's name."""
+    found = [role for role in ARGUMENTS if role in kind.__name__]
+    return max(found, key=len, default="")

@@ -16,19 +16,21 @@ from conformance.aliases import (
     ALIASES,
     ARGUMENTS,
     BATCHED,
+    DEFAULTS,
     FILLS,
     FIRSTS,
-    FLAGS,
     OFFERED,
     OPPOSITES,
     RANKS,
     TOTALS,
-    UNSAID,
     among,
     epoch_setter,
     parameters,
 )  # fmt: skip
 from conformance.copying import Copied, copied
+
+FLAGS = ("shuffle", "drop_last")
+"""Arguments that are given where the class's own default is not the role's."""
 
 
 @dataclass(frozen=True)
@@ -197,7 +199,9 @@ def bound(kind: Any, first: str, lenient: bool = False, role: str = "") -> Any:
     if lenient:
         found = _completed(made, found, own, role)
     if adapter or found.batched:
-        adapter = adapter or Adapter(role, made, of=made, indices=single)
+        adapter = adapter or Adapter(role, made, of=made)
+        if found.batched and adapter.indices is None:
+            adapter = replace(adapter, indices=single)
         found = replace(found, copied=copied(adapter), epoch=_sets_epoch(adapter))
     return made if found.plain and not lenient else Bound(made, found, adapter)
 
@@ -209,27 +213,26 @@ def _sets_epoch(adapter: Adapter) -> str:
 def _completed(kind: Any, found: Binding, own: dict[str, inspect.Parameter], role: str) -> Binding:
     """What a class that nobody prepared is given beside what a case says."""
     theirs = found.first or next(iter(own), "")
-    flags = FLAGS.get(role, {})
+    ranked = set(RANKS) <= set(ARGUMENTS.get(role, ()))
     return replace(
         found,
         stated=_stated(found, own, role),
         filled=_filled(kind, found, theirs, role),
         total=theirs in TOTALS,
         batched=theirs == BATCHED,
-        ambient=bool(flags) and not any(found.called(name) in own for name in RANKS),
+        ambient=ranked and not any(found.called(name) in own for name in RANKS),
         unseeded=(seed := own.get(found.called("seed"))) is not None and seed.default is None,
     )  # fmt: skip
 
 
 def _stated(found: Binding, own: dict[str, inspect.Parameter], role: str) -> dict[str, Any]:
     """What is given always: flags whose default is not the role's, and what has no default."""
-    flags = FLAGS.get(role, {})
     told = {}
-    for name, value in UNSAID.get(role, {}).items():
+    for name, value in DEFAULTS.get(role, {}).items():
         taken = own.get(found.called(name))
         if taken is None:
             continue
-        other = name in flags and found.turned(name, taken.default) is not value
+        other = name in FLAGS and found.turned(name, taken.default) is not value
         if taken.default is taken.empty or other:
             told[name] = value
     return told

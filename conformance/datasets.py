@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from conformance.items import Leaf, Nest
 from conformance.recipes import Recipe
 
 GENERATORS = ("Generator", "RandomState", "Random", "torch")
@@ -42,7 +43,10 @@ class Mapped(Recipe):
     device: a tensor (i, worker, whether a device is in use there). large: 16 MiB of i. swept:
     i, once garbage was collected. held: i; the dataset holds a lambda, so it cannot be pickled. A
     sample of a container for collation: dict, tuple, named, nested, text, float, array, mixed,
-    foreign; of one that is to be kept: bag, row, pair, range.
+    foreign; of one that is to be kept: bag, row, pair, range. formed: what `form` says.
+
+    forms, each: the first `each` items are of the first form, as many of the second, and so on.
+    An index may be a number, or what an `Order` makes of it: text, a tuple, a list.
 
     sized: it has `__len__`. many: its `__getitems__` gives "all" that is asked, "fewer" or "more";
     none if empty. gated: every so many items, the last of them stops at the gate.
@@ -54,6 +58,12 @@ class Mapped(Recipe):
     sized: bool = True
     many: str = ""
     gated: int = 0
+    forms: tuple[Leaf | Nest, ...] = ()
+    each: int = 1
+
+    def form(self, i: int) -> Leaf | Nest:
+        """What item i is made of."""
+        return self.forms[i // self.each % len(self.forms)] if self.forms else Leaf("int")
 
 
 @dataclass(frozen=True, repr=False)
@@ -62,9 +72,11 @@ class Stream(Recipe):
 
     shard: "worker" (worker w of W gives w, w + W, ...), "rank" (the same over all workers of all
     ranks), "skewed" (worker 0 gives all but W - 1 elements), "blocks" (worker after worker a block
-    of consecutive elements), "none" (every worker gives all).
+    of consecutive elements), "uneven" (blocks of the given `lengths`; the last worker gives what
+    the others leave), "none" (every worker gives all).
     sized: it has `__len__`, which says n. gives, faults, gated: as for `Mapped`; a gated stream
-    stops before every `gated`-th element that it gives. again: asked after its end, it starts over.
+    stops before every `gated`-th element that a worker gives, and before its last. again: asked
+    after its end, it starts over.
     """
 
     n: int
@@ -74,6 +86,7 @@ class Stream(Recipe):
     faults: tuple[Fault, ...] = ()
     gated: int = 0
     again: bool = False
+    lengths: tuple[int, ...] = ()
 
     def share(self, worker: int, workers: int, rank: int = 0, world_size: int = 1) -> list[int]:
         """The elements that this worker gives, in order."""
@@ -83,6 +96,9 @@ class Stream(Recipe):
             return elements[:cut] if worker == 0 else elements[cut:][worker - 1 : worker]
         if self.shard == "blocks":
             return elements[self.n * worker // workers : self.n * (worker + 1) // workers]
+        if self.shard == "uneven":
+            end = self.n if worker == workers - 1 else sum(self.lengths[: worker + 1])
+            return elements[sum(self.lengths[:worker]) : end]
         if self.shard == "worker":
             return elements[worker::workers]
         if self.shard == "rank":
@@ -96,7 +112,9 @@ class Order(Recipe):
 
     how: "ascending", "descending", "turning" (each pass starts one place further on), "epochs"
     (lazily rotated by the epoch as it is when the first index is drawn), "batches" (batches of 1,
-    2, 3, 1, ... indices), "lambdas" (indices that cannot be pickled).
+    2, 3, 1, ... indices), "lambdas" (indices that cannot be pickled), "growing" (as many more as
+    the epoch says), "growing-batches" (each of them a batch), "gaps" (each second batch has one
+    index, the others none), and indices that stand for 0 .. n-1: "texts", "tuples", "lists".
     """
 
     n: int
@@ -107,7 +125,7 @@ class Order(Recipe):
 @dataclass(frozen=True, repr=False)
 class Collate(Recipe):
     """A `collate_fn`: "list" keeps the samples, "sum" adds them, "double" doubles each of them or
-    the one it is given, "lambda" cannot be pickled."""
+    the one it is given, "odd" gives one of `items.ODD`, "lambda" cannot be pickled."""
 
     how: str = "list"
     faults: tuple[Fault, ...] = ()
@@ -122,4 +140,6 @@ class Init(Recipe):
     faults: tuple[Fault, ...] = ()
 
 
-DATASETS: tuple[type[Recipe], ...] = (Fault, Mapped, Stream, Order, Collate, Init)
+DATASETS: tuple[type[Recipe], ...] = (
+    Fault, Mapped, Stream, Order, Collate, Init, Leaf, Nest,
+)  # fmt: skip

@@ -10,18 +10,12 @@ import math
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-from conformance.aliases import FILLS
+from conformance.aliases import DEFAULTS, FILLS
 from conformance.candidate import FIRST, Description
 from conformance.case import Case
 from conformance.classes import length
 from conformance.operations import Copy, Epochs, Operation, Rebuild, Resize, SetEpoch
 from conformance.recipes import Role
-
-DEFAULTS = {
-    "shuffle": True, "seed": 0, "drop_last": False, "replacement": False, "num_samples": None,
-    "generator": None, "mode": "downsampling",
-}  # fmt: skip
-"""What torch and Catalyst do where nothing is said."""
 
 
 class Unfit(Exception):
@@ -40,7 +34,7 @@ def fitted(case: Case, candidate: Description, sizes: Collection[int]) -> Case |
         steps = [_step(step, case.role, candidate) for step in case.plan]
         plan = [step for step in steps if step is not None]
         if _wants_seed(case, candidate):
-            arguments["seed"] = DEFAULTS["seed"]
+            arguments["seed"] = DEFAULTS[case.role]["seed"]
         case = case.changed(arguments=arguments, plan=tuple(plan))
         if length(case) > candidate.policies.get("largest", math.inf):
             return None
@@ -77,7 +71,7 @@ def _taken(role: str, arguments: Mapping[str, Any], candidate: Description) -> d
     found = {}
     for name, value in arguments.items():
         if role in candidate.bound and name != FIRST[role] and not candidate.accepts(role, name):
-            if name not in DEFAULTS or value != _default(role, name, candidate):
+            if value != _default(role, name, candidate):
                 raise Unfit
             continue
         found[name] = _inner(value, candidate)
@@ -85,9 +79,9 @@ def _taken(role: str, arguments: Mapping[str, Any], candidate: Description) -> d
 
 
 def _default(role: str, name: str, candidate: Description) -> Any:
-    """What a class does that is not told: a wrapper does not shuffle, nor who declares so."""
-    never = role == "DistributedSamplerWrapper" or candidate.policies.get("shuffles") == "never"
-    return False if name == "shuffle" and never else DEFAULTS[name]
+    """What a class does that is not told; it may declare that it never shuffles."""
+    never = name == "shuffle" and candidate.policies.get("shuffles") == "never"
+    return False if never else DEFAULTS.get(role, {}).get(name, Unfit)
 
 
 def _inner(value: Any, candidate: Description) -> Any:

@@ -28,6 +28,14 @@ class Shut(Operation):
 
 
 @dataclass(frozen=True, repr=False)
+class Trickle(Operation):
+    """Shut the gate for all workers but one, which may go on with an item every `pace_s`."""
+
+    worker: int
+    pace_s: float
+
+
+@dataclass(frozen=True, repr=False)
 class Hold(Operation):
     """Hold the gate: all workers wait, at a fetch or at their start, until the caller asks for an
     item. What goes wrong then goes wrong while it waits in `next()`, and at no other moment."""
@@ -60,9 +68,14 @@ class Describe(Operation):
 
 @dataclass(frozen=True, repr=False)
 class Tell(Operation):
-    """Set `dataset.mark = mark` in the main process."""
+    """Change the dataset in the main process, to `mark`.
+
+    how: "attribute" sets `dataset.mark`; "method" calls one that does; "list", "dict", "tensor" and
+    "inner" change an object that the dataset holds, in its place.
+    """
 
     mark: int
+    how: str = "attribute"
 
 
 @dataclass(frozen=True, repr=False)
@@ -186,7 +199,7 @@ class Overlap(Operation):
 
 
 LOADING: tuple[type[Operation], ...] = (
-    Schedule, Shut, Hold, Free, Settle, Journal, Reread, Describe, Tell, Drop, Leftovers, Strike,
-    Ponder, Interrupt, Fork, Orphan, Limit, Daemon, Memory, Printed,
+    Schedule, Shut, Trickle, Hold, Free, Settle, Journal, Reread, Describe, Tell, Drop, Leftovers,
+    Strike, Ponder, Interrupt, Fork, Orphan, Limit, Daemon, Memory, Printed,
     Inform, Devices, Contexts, Pinned, Carry, Overlap,
 )  # fmt: skip

@@ -6,6 +6,7 @@ construction of the case's role, which is not written down.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from conformance.recipes import Recipe
@@ -86,7 +87,25 @@ class Scribble(Operation):
 
 @dataclass(frozen=True, repr=False)
 class Look(Operation):
-    """`[view[k] for k in range(len(view))]`, and what `view[len(view)]` raises."""
+    """`[view[k] for k in range(len(view))]`, and what `view[len(view) + past]` raises, or for a
+    `past` below 0 `view[past - len(view)]`.
+
+    how: the order in which the places are read, a key of `PLACES`; where one is read twice, the
+    later item counts.
+    """
+
+    how: str = "ascending"
+    past: int = 0
+
+
+PLACES: dict[str, Callable[[int], list[int]]] = {
+    "ascending": lambda n: [*range(n)],
+    "descending": lambda n: [*range(n)][::-1],
+    "strided": lambda n: [k for start in range(3) for k in range(start, n, 3)],
+    "shuffled": lambda n: sorted(range(n), key=lambda k: (k * 7919 + 13) % 10_007),
+    "twice": lambda n: [k for place in range(n) for k in (place, max(0, place - 1), place)],
+}
+"""The places of a view of `n` items in the order in which they are read."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -119,7 +138,7 @@ class Copy(Operation):
 
 @dataclass(frozen=True, repr=False)
 class Resize(Operation):
-    """Change the dataset's length to `n` behind the sampler's back."""
+    """Change the length of the dataset, and of a probe, to `n` behind the sampler's back."""
 
     n: int
 

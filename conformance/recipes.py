@@ -6,6 +6,7 @@ may not hold live objects. It holds recipes; a rank turns them into objects (`wo
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -30,14 +31,36 @@ class Data(Recipe):
 
 
 @dataclass(frozen=True, repr=False)
+class Runs(Recipe, Sequence[Any]):
+    """Many values in few words: each of `runs` is a value and how often it comes in a row.
+
+    The whole comes `times` times over. Stands for the items of `Values`, as a `range` does.
+    """
+
+    runs: tuple[tuple[Any, int], ...]
+    times: int = 1
+
+    def __len__(self) -> int:
+        return self.times * sum(count for _, count in self.runs)
+
+    def __iter__(self) -> Iterator[Any]:
+        once = [value for value, count in self.runs for _ in range(count)]
+        return iter(once * self.times)
+
+    def __getitem__(self, place: Any) -> Any:
+        return tuple(self)[place]
+
+
+@dataclass(frozen=True, repr=False)
 class Values(Recipe):
     """A sequence given by the caller: weights, indices or labels.
 
-    `items` may be a `range`: many values in few words. `kind` says how it is handed over: list,
-    tuple, range, ndarray, ndarray.float32 (any dtype), tensor, float32 (a tensor of any dtype).
+    `items` may be a `range` or `Runs`: many values in few words. `kind` says how it is handed
+    over: list, tuple, range, ndarray, ndarray.float32 (any dtype), tensor, float32 (a tensor of
+    any dtype).
     """
 
-    items: tuple[Any, ...] | range
+    items: tuple[Any, ...] | range | Runs
     kind: str = "list"
 
 
@@ -59,7 +82,11 @@ class Generator(Recipe):
 
 @dataclass(frozen=True, repr=False)
 class Raw(Recipe):
-    """A value handed over by name where its type is the point, e.g. `numpy.int64` of 3."""
+    """A value handed over by name where its type is the point, e.g. `numpy.int64` of 3.
+
+    kind: a type of numpy, "tensor", "unsized" (a generator of so many items), "Indexed" (an object
+    with `__index__` alone).
+    """
 
     value: Any
     kind: str = "int64"
@@ -67,11 +94,15 @@ class Raw(Recipe):
 
 @dataclass(frozen=True, repr=False)
 class Probe(Recipe):
-    """An inner sampler under the suite's control (`worlds/probes.py`)."""
+    """An inner sampler under the suite's control (`worlds/probes.py`).
+
+    what: the name of the exception that `Raising` raises, of `Planned` if empty.
+    """
 
     name: str
     count: int = 0
     at: int = 0
+    what: str = ""
 
 
 @dataclass(frozen=True, init=False)
@@ -97,4 +128,4 @@ def _role(name: str, arguments: tuple[tuple[str, Any], ...]) -> Role:
     return Role(name, **dict(arguments))
 
 
-RECIPES: tuple[type[Recipe], ...] = (Data, Values, Sparse, Generator, Raw, Probe, Role)
+RECIPES: tuple[type[Recipe], ...] = (Data, Runs, Values, Sparse, Generator, Raw, Probe, Role)

@@ -8,7 +8,6 @@ the search; where it was drawn, Hypothesis shrinks it, and at last the plan is c
 from __future__ import annotations
 
 import collections
-import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -16,11 +15,10 @@ from typing import TYPE_CHECKING
 from conformance.baseline import remedy
 from conformance.candidate import LOADERS, Description, Source
 from conformance.case import Case
-from conformance.drawing import SHRINK_S, Drawing, Found
+from conformance.drawing import Drawing, Found
 from conformance.laws import LAWS, Unmet, Violation
-from conformance.loading import Free, Shut
 from conformance.machine import has_cuda
-from conformance.operations import Operation
+from conformance.narrowing import repeated, smaller
 from conformance.policies import freed
 from conformance.properties import Property
 from conformance.report.document import command, document
@@ -55,12 +53,6 @@ does once."""
 
 CORE_ONLY = frozenset({"distributed.mix"})
 """Clauses that contradict the torch profile, which fixes the order."""
-
-
-def left_shut(plan: tuple[Operation, ...]) -> bool:
-    """Whether a plan shuts the gate for good: whoever then asks for a batch waits for ever."""
-    moves = [type(step) for step in plan if isinstance(step, (Shut, Free))]
-    return moves[-1:] == [Shut]
 
 
 class Search:
@@ -168,7 +160,7 @@ class Search:
             if violation is not None and violation.anomaly.startswith(RACY):
                 trace, violation = self.judged(case)
             if violation is not None:
-                raise self._smaller(Found(case, trace, violation))
+                raise smaller(Found(case, trace, violation), self.judged)
 
     def _drawn(self, scenario: Scenario) -> None:
         """Draw cases, or judge those that another clause has drawn; shrink what breaks the law.
@@ -188,7 +180,7 @@ class Search:
         draw = Drawing(self, effort)
         draw.run(strategy, scenario.count(effort), seed)
         if draw.best is not None:
-            raise self._smaller(draw.best)
+            raise smaller(draw.best, self.judged)
         self.examiner.drawn[key] = draw.traces
 
     def _breaks(self, case: Case, trace: Trace | None) -> bool:
@@ -214,6 +206,11 @@ class Search:
         trace = self._with_oracle(case, self.trace(case))
         return trace, self._judge(case, trace)
 
+    def _afresh(self, case: Case) -> tuple[Trace, Violation | None]:
+        """The same in a process in which nothing was done before."""
+        trace = self._with_oracle(case, self.worlds.afresh(self.candidate.source, case))
+        return trace, self._judge(case, trace)
+
     def _judge(self, case: Case, trace: Trace) -> Violation | None:
         """What the law says; a violation that a deviation explains is none."""
         self.exercise.run += 1
@@ -234,28 +231,6 @@ class Search:
         return self.worlds.given_up(self.candidate.source, self.prop.role) or self.lost >= 3
 
     # What to say.
-
-    def _smaller(self, found: Found) -> Found:
-        """Cut operations out of the plan while the same fault stays: many at a time, then few."""
-        began, size = time.monotonic(), max(1, len(found.case.plan) // 2)
-        if not found.trace.done or found.case.world == "alone":
-            return found
-        while size:
-            place = len(found.case.plan) - size
-            while place >= 0 and time.monotonic() - began < SHRINK_S:
-                plan = found.case.plan[:place] + found.case.plan[place + size :]
-                smaller = self._same(found, plan) if not left_shut(plan) else None
-                found = smaller or found
-                place = min(place, len(found.case.plan)) - size
-            size //= 2
-        return found
-
-    def _same(self, found: Found, plan: tuple[Operation, ...]) -> Found | None:
-        """The same fault with another plan, if that shows it."""
-        trace, violation = self.judged(found.case.with_plan(plan))
-        if violation is None or violation.anomaly != found.violation.anomaly:
-            return None
-        return Found(trace.case, trace, violation)
 
     def _stale(self) -> Verdict | None:
         """Replay the declared deviations; one that no longer occurs is an error of the baseline."""
@@ -284,6 +259,7 @@ class Search:
         return self._with_oracle(case, trace)
 
     def _violated(self, found: Found) -> Verdict:
+        found = repeated(found, self._afresh)
         verdict = self._said(VIOLATED, found.violation.saw)
         verdict.anomaly, verdict.about = found.violation.anomaly, found.violation.about
         verdict.case = repr(found.case)

@@ -5,21 +5,22 @@ from __future__ import annotations
 from conformance.conclusion import Check
 from conformance.properties import prove
 from conformance.scenarios import iterable as cases
+from conformance.scenarios import iterable_parts as parts
 
 
 @prove(
     {
         "iterable.worker-info": (cases.TOLD,),
-        "iterable.once": (cases.GRID, cases.KINDS),
+        "iterable.once": (cases.GRID, cases.KINDS, parts.UNEVEN, parts.BROKEN),
         "iterable.unsharded": (cases.UNSHARDED,),
         "iterable.length": (cases.GRID, cases.KINDS),
-        "iterable.drop-last": (cases.GRID, cases.KINDS),
+        "iterable.drop-last": (cases.GRID, cases.KINDS, parts.UNEVEN),
         "iterable.drop-total": (cases.GRID, cases.KINDS),
         "iterable.ranks": (cases.RANKS,),
-        "iterable.order": (cases.ORDERS, cases.KINDS),
-        "iterable.ends": (cases.KINDS, cases.GRID),
+        "iterable.order": (cases.ORDERS, cases.KINDS, parts.UNEVEN),
+        "iterable.ends": (cases.KINDS, cases.GRID, parts.UNEVEN, parts.BROKEN),
         "iterable.shared-seed": (cases.TOLD, cases.SEEDS),
-        "iterable.no-data": (cases.NO_DATA, cases.GRID),
+        "iterable.no-data": (cases.NO_DATA, cases.GRID, parts.UNEVEN),
     }
 )
 def test_iterable(check: Check) -> None:

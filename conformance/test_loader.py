@@ -4,16 +4,25 @@ from __future__ import annotations
 
 from conformance.conclusion import Check
 from conformance.properties import prove
+from conformance.scenarios import iterable_parts as streams
 from conformance.scenarios import loader as cases
+from conformance.scenarios import loader_forms as forms
 from conformance.scenarios import loader_passes as passes
+from conformance.scenarios import loader_samplers as samplers
 
 
 @prove(
     {
-        "loader.batches": (cases.MODES, cases.AGAIN),
-        "loader.fetch-once": (cases.MODES,),
-        "loader.collate": (cases.COLLATIONS,),
-        "loader.length": (cases.MODES,),
+        "loader.batches": (
+            cases.MODES,
+            cases.AGAIN,
+            samplers.SAMPLED,
+            forms.FORMS,
+            forms.SIGNALLED,
+        ),
+        "loader.fetch-once": (cases.MODES, samplers.SAMPLED),
+        "loader.collate": (cases.COLLATIONS, forms.FORMS),
+        "loader.length": (cases.MODES, samplers.SAMPLED),
         "loader.unsized": (cases.UNSIZED,),
         "loader.getitems": (cases.GETITEMS,),
         "loader.empty": (cases.EMPTY,),
@@ -38,7 +47,7 @@ def test_global_states(check: Check) -> None:
 
 @prove(
     {
-        "loader.errors": (passes.ERRORS,),
+        "loader.errors": (passes.ERRORS, streams.BROKEN),
         "loader.stop-iteration": (passes.STOPS,),
         "loader.reject": (cases.REFUSALS,),
         "loader.after-error": (passes.AFTER,),

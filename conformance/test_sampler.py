@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from conformance.conclusion import Check
 from conformance.properties import prove
+from conformance.scenarios import integer_likes
 from conformance.scenarios import sampler as cases
 from conformance.scenarios.refusals import FLAGS, REFUSALS
 
@@ -30,13 +31,13 @@ from conformance.scenarios.refusals import FLAGS, REFUSALS
         "sampler.reject": (REFUSALS,),
         "sampler.reject-names": (REFUSALS,),
         "sampler.flags": (FLAGS,),
-        "sampler.integer-like": (cases.LIKE_INTEGERS,),
+        "sampler.integer-like": (cases.LIKE_INTEGERS, integer_likes.ARGUMENT_TYPES),
         "sampler.empty": (cases.EMPTY,),
         "sampler.resize": (cases.RESIZED,),
         "sampler.error-through": (cases.RAISING,),
         "sampler.copyable": (cases.PICKLED, cases.DEEPCOPIED),
         "sampler.set-epoch": (cases.REVISITED,),
-        "sampler.epoch-type": (cases.EPOCH_TYPES,),
+        "sampler.epoch-type": (cases.EPOCH_TYPES, integer_likes.EPOCH_TYPES),
     }
 )
 def test_sampler(check: Check) -> None:

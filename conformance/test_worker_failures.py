@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from conformance.conclusion import Check
 from conformance.properties import prove
+from conformance.scenarios import iterable_parts as streams
 from conformance.scenarios import worker_failures as cases
 
 
 @prove(
     {
-        "workers.errors": (cases.ERRORS, cases.UNSENDABLE),
+        "workers.errors": (cases.ERRORS, streams.BROKEN, cases.UNSENDABLE),
         "workers.error-attributes": (cases.ERRORS,),
         "workers.death": (cases.DEATHS,),
         "workers.death-soon": (cases.DEATHS,),

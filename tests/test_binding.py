@@ -147,6 +147,23 @@ def test_a_role_is_told_by_what_a_class_takes(kind: type, role: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "takes", "role"),
+    [("Feistel", "data_source replacement num_samples", "RandomSampler"),
+     ("RoundRobin", "labels mode", "BalanceClassSampler"),
+     ("Rounding", "labels weight length", "WeightedBalanceClassSampler"),
+     ("PlainSequentialSampler", "data", "SequentialSampler"),
+     ("MyWeightedRandomSampler", "chances count", "WeightedRandomSampler"),
+     ("Grouped", "labels", "")],
+)  # fmt: skip
+def test_the_arguments_of_a_role_or_its_name_tell_it(name: str, takes: str, role: str) -> None:
+    """What only one role takes tells it, and else the name of a role within that of the class."""
+    made: dict[str, Any] = {}
+    exec(f"def __init__(self, {', '.join(takes.split())}): ...", made)
+
+    assert inferred(type(name, (), {"__init__": made["__init__"]})) == role
+
+
+@pytest.mark.parametrize(
     ("name", "role"),
     [("Kept", "DistributedSampler"), ("Lengths", "DistributedSampler"),
      ("Around", "DistributedSamplerWrapper")],

@@ -157,7 +157,7 @@ def test_calls_of_two_workers_are_told_apart():
 
 
 POINT = "(Tensor(int64, [2, 1, 1], [[[0]], [[1]]]), Tensor(int64, [2], [0, 1]))"
-FIRST = "x: Tensor(int64, [2, 2], [[0, 1], [1, 2]])"
+FIRST = "'x': Tensor(int64, [2, 2], [[0, 1], [1, 2]])"
 FLOATS = "Tensor(float32, [2], [0.0, 1.0])"
 
 
@@ -172,9 +172,9 @@ FLOATS = "Tensor(float32, [2], [0.0, 1.0])"
         ("text", "str 'text 0 text 1'", "made-otherwise"),
         ("named", f"Point{POINT}", ""),
         ("named", f"tuple{POINT}", "made-otherwise"),
-        ("dict", f"dict{{y: Tensor(int64, [2], [0, 1]), {FIRST}}}", ""),
-        ("ordered", f"OrderedDict{{b: Tensor(int64, [2], [0, 1]), a: {FLOATS}}}", ""),
-        ("ordered", f"dict{{b: Tensor(int64, [2], [0, 1]), a: {FLOATS}}}", "made-otherwise"),
+        ("dict", f"dict{{'y': Tensor(int64, [2], [0, 1]), {FIRST}}}", ""),
+        ("ordered", f"OrderedDict{{'b': Tensor(int64, [2], [0, 1]), 'a': {FLOATS}}}", ""),
+        ("ordered", f"dict{{'b': Tensor(int64, [2], [0, 1]), 'a': {FLOATS}}}", "made-otherwise"),
         ("tuple", "tuple(Tensor(int64, [2], [0, 1]), Tensor(float32, [2, 1], [[0.0], [1.0]]))", ""),
         ("flag", "Tensor(bool, [2], [True, False])", ""),
     ],

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from conformance.laws.relations import not_repeated, unrelated
+from conformance.laws.neighbours import neighbours
+from conformance.laws.relations import even_steps, not_repeated, repeated, unrelated
 
 RNG = np.random.default_rng(5)
 
@@ -43,7 +44,44 @@ def test_what_never_moves_is_found_in_few_long_passes() -> None:
 
 def test_even_steps_are_no_shuffle() -> None:
     """Stepping through the indices by one width, modulo n, is found in a single pass."""
-    assert anomaly(unrelated((7 + 13 * np.arange(100))[None] % 100, 100)) == "even-steps"
+    assert anomaly(even_steps((7 + 13 * np.arange(100))[None] % 100, 100)) == "even-steps"
+
+
+@pytest.mark.parametrize(("passes", "n"), [(3, 16), (2000, 3), (1500, 40), (8, 3001), (2, 70_001)])
+def test_fair_shuffles_keep_no_order(passes: int, n: int) -> None:
+    """Of any two items of a fair shuffle either comes first as often, whole or cut off."""
+    rows = shuffles(passes, n)
+
+    assert neighbours(rows, n) is None
+    assert neighbours(rows[:, : 2 * n // 3], n) is None
+
+
+@pytest.mark.parametrize(("passes", "n", "known"), [(1500, 40, 1024), (5, 3001, 4), (300, 24, 1)])
+def test_passes_that_come_again_are_told(passes: int, n: int, known: int) -> None:
+    """Passes drawn from few orders repeat one another exactly, and fair ones of 24 never do."""
+    orders = shuffles(known, n)
+    rows = orders[np.arange(passes) * 7 % known]
+
+    assert anomaly(repeated(rows, n)) == "passes-repeat"
+    assert repeated(shuffles(passes, n), n) is None
+    assert repeated(rows % 4, 4) is None
+
+
+@pytest.mark.parametrize(("passes", "n", "keys"), [(2000, 24, 100), (1, 20_000, 1 << 14)])
+def test_items_with_equal_keys_keep_their_order(passes: int, n: int, keys: int) -> None:
+    """A shuffle that sorts by random keys of few bits is found by what ties leave in order."""
+    drawn = RNG.integers(keys, size=(passes, n))
+
+    assert anomaly(neighbours(np.argsort(drawn, axis=1, kind="stable"), n)) == "order-kept"
+
+
+def test_pairs_that_stay_are_told_before_the_order_that_they_keep() -> None:
+    """Twos that are never torn apart ascend too often, and are told as what they are."""
+    twos = 2 * RNG.permutation(2000)
+
+    order = (twos[:, None] + [0, 1]).reshape(1, -1)
+
+    assert anomaly(neighbours(order, 4000)) == "shuffled-in-blocks"
 
 
 def test_draws_may_be_spread_evenly_and_not_repeated() -> None:

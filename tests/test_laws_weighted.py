@@ -6,7 +6,7 @@ from by_hand import UNMET, error, judged, traced
 
 from conformance.case import Case
 from conformance.laws import LAWS
-from conformance.laws.statistics import by_weight
+from conformance.laws.proportions import by_weight
 from conformance.operations import Iterate, Passes
 from conformance.recipes import Sparse, Values
 

@@ -31,6 +31,7 @@ from conformance.report.reproduction import reproduction
 from conformance.report.reproduction.confirm import scripts
 from conformance.report.reproduction.datasets import GIVES
 from conformance.report.reproduction.functions import PLACES
+from conformance.scenarios.loader_forms import KNOWN, LARGE, SIGNALS
 from conformance.trace import Event, RankTrace, Trace
 from conformance.worlds.mishaps import EXCEPTIONS
 from conformance.worlds.mishaps import GIVES as GIVEN_INSTEAD
@@ -167,6 +168,7 @@ SAMPLES: dict[type, Any] = {
     op.Reseed: op.Reseed(3), op.Resize: op.Resize(4), lo.Tell: lo.Tell(2),
     lo.Strike: lo.Strike(0), lo.Interrupt: lo.Interrupt("a"), lo.Limit: lo.Limit("memory", 1),
     lo.Drop: lo.Drop("a"), lo.Schedule: lo.Schedule((1, 0), dies=1),
+    lo.Trickle: lo.Trickle(1, 0.3),
 }  # fmt: skip
 """Operations that need arguments."""
 
@@ -202,7 +204,7 @@ def test_every_operation_of_loaders_compiles(kind: type) -> None:
         compile(text, "script", "exec")
 
 
-WAYS = ("list", "sum", "double", "lambda")
+WAYS = ("list", "sum", "double", "odd", "lambda")
 ANSWERS = ("all", "fewer", "more")
 
 GIVEN: list[dict[str, Any]] = [
@@ -211,6 +213,7 @@ GIVEN: list[dict[str, Any]] = [
     *({"dataset": Stream(4, faults=(Fault("iter", 0, what),))} for what in MISHAPS),
     *({"dataset": Mapped(4, faults=(Fault("item", 1, what),))} for what in MISHAPS),
     *({"dataset": Mapped(4), "sampler": Order(4, how)} for how in PLACES),
+    *({"dataset": Mapped(4, gives="formed", forms=(f,))} for f in (*KNOWN, *LARGE, *SIGNALS)),
     *({"dataset": Mapped(4), "collate_fn": Collate(h)} for h in WAYS),
     *({"dataset": Mapped(4), "worker_init_fn": Init(h)} for h in ("report", "mark", "lambda")),
     *({"dataset": Mapped(4, many=many)} for many in ANSWERS),

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import math
 from itertools import product
+from types import ModuleType
 
 import numpy as np
 import pytest
 
 from conformance.candidate import Source
 from conformance.examine import Examiner, Options
-from conformance.laws import statistics
+from conformance.laws import mixing, neighbours, statistics
+from conformance.laws.proportions import by_weight
+from conformance.laws.statistics import ALPHA
 from conformance.scenarios import EFFORTS
 from conformance.test_balanced import test_balanced as balanced
 from conformance.test_distributed import test_distributed as distributed
 from conformance.test_random import test_random as random_
 from conformance.test_subset import test_subset as subset
 from conformance.test_weighted import test_weighted as weighted
+from conformance.test_wrapper import test_wrapper as wrapper
 from conformance.verdict import HOLDS
 from conformance.worlds.worlds import Worlds
 
@@ -44,35 +48,42 @@ def test_two_per_cent_show() -> None:
     fair = generator.choice(4, 1_000_000, p=right)
     biased = generator.choice(4, 1_000_000, p=wrong)
 
-    assert statistics.by_weight(fair, weights) is None
-    assert statistics.by_weight(biased, weights) is not None
+    assert by_weight(fair, weights) is None
+    assert by_weight(biased, weights) is not None
 
 
 def test_false_alarms_stay_below_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A run makes fewer than 1,000 tests of 1e-12 each: false alarms come below 1e-9 a run."""
-    spent = []
+    """A run spends less than 1,000 times 1e-12: false alarms come below 1e-9 a run."""
+    spent: list[float] = []
 
-    def counted(name: str) -> None:
-        original = getattr(statistics, name)
+    def counted(module: ModuleType, name: str, share: float) -> None:
+        original = getattr(module, name)
 
         def spy(*arguments: object, **named: object) -> object:
-            spent.append(name)
+            spent.append(share)
             return original(*arguments, **named)
 
-        monkeypatch.setattr(statistics, name, spy)
+        monkeypatch.setattr(module, name, spy)
 
-    for name in ("tail", "_crowded", "_repeats", "large_shuffle"):
-        counted(name)
+    shares = {"crowd": 1 / 3, "_together": 1 / math.factorial(neighbours.TOGETHER) / ALPHA}
+    for module, names in (
+        (statistics, ("tail", "crowd", "_repeats")),
+        (neighbours, ("_rising", "_together", "_ascents")),
+        (mixing, ("crowd", "_in_runs", "_neglected")),
+    ):
+        for name in names:
+            counted(module, name, shares.get(name, 1.0))
     worlds = Worlds()
     try:
         candidate = worlds.describe(Source("reference"))
         examiner = Examiner(worlds, Options(EFFORTS["ci"], (1, 2)), [])
-        for function in (random_, subset, weighted, distributed, balanced):
+        for function in (random_, subset, weighted, distributed, wrapper, balanced):
             for prop in function.properties:  # type: ignore[attr-defined]
                 if prop.clause.statistical:
                     assert examiner.examine(candidate, prop).outcome == HOLDS
     finally:
         worlds.close()
 
-    assert 50 < len(spent) < 1000
-    assert statistics.ALPHA * 1000 <= 1e-9
+    assert len(spent) > 50
+    assert sum(spent) < 1000
+    assert ALPHA * 1000 <= 1e-9

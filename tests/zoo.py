@@ -24,10 +24,12 @@ SAMPLING = CHAPTERS[: CHAPTERS.index("loader")]
 
 WRONG = (
     "shares", "passes", "wrappers", "liar", "shuffles", "weights", "batches", "loaders",
-    "loaders_data", "loaders_collation", "loaders_errors", "loaders_passes", "workers",
+    "loaders_data", "loaders_collation", "loaders_values", "loaders_samplers", "loaders_errors",
+    "loaders_passes", "workers",
     "worker_state", "worker_failures", "worker_starts", "worker_deaths", "streams", "transfers",
     "lifecycles", "balanced", "balanced_orders", "sequences", "returns", "epochs",
-    "sizes", "relations", "wrapper_shuffles",
+    "sizes", "relations", "wrapper_shuffles", "scales", "labels",
+    "left_behind", "borders", "stream_turns", "worker_limits",
 )  # fmt: skip
 
 RIGHT = {
@@ -37,6 +39,8 @@ RIGHT = {
     "good_uneven": SAMPLING,
     "good_undeclared": SAMPLING,
     "good_repeat": SAMPLING,
+    "good_advancing": SAMPLING,
+    "good_bound": SAMPLING,
     "good_draws": SAMPLING,
     "good_loaders": ("loader",),
     "good_workers": ("workers",),

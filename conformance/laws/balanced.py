@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from conformance import operations as op
 from conformance.laws import Violation, law, require
 from conformance.laws.draws import ENOUGH
+from conformance.laws.mixing import FEW, mixed, reached
 from conformance.laws.sampler import reject as reject_invalid
 from conformance.laws.statistics import first_unlikely, table
 from conformance.laws.views import Pass, rounds, rows, shown, whole_passes
@@ -116,6 +117,8 @@ def reach(trace: Trace) -> Violation | None:
     passes, wanted = table(trace), stated(trace)
     require(passes.min() >= 0 and passes.max() < len(wanted.classes))
     require((wanted.least == wanted.most).all())
+    if len(passes) < FEW:
+        return reached(passes, wanted.classes, wanted.least)
     times = np.bincount(passes.reshape(-1), minlength=len(wanted.classes))
     share, members = wanted.least[wanted.classes], wanted.members[wanted.classes]
     without = share <= members
@@ -137,6 +140,8 @@ def shuffled(trace: Trace) -> Violation | None:
     passes, wanted = table(trace), stated(trace)
     require(passes.min() >= 0 and passes.max() < len(wanted.classes))
     require((wanted.least == wanted.most).all() and passes.shape[1] == wanted.total)
+    if len(passes) < FEW:
+        return mixed(wanted.classes[passes], wanted.least)
     found = np.stack([(wanted.classes[passes] == c).sum(axis=0) for c in range(len(wanted.least))])
     cell = first_unlikely(found, len(passes), (wanted.least / wanted.total)[:, None])
     if cell is None:

@@ -12,7 +12,8 @@ from conformance import operations as op
 from conformance.laws import Mark, Violation, law, require
 from conformance.laws.distributed import same_as_oracle
 from conformance.laws.draws import crashed, differing, ended, got
-from conformance.laws.views import Pass, rows
+from conformance.laws.inner import numbers, retyped
+from conformance.laws.views import Pass, rows, size
 from conformance.recipes import Probe, Values
 from conformance.trace import Event, RankTrace, Trace
 
@@ -35,10 +36,15 @@ def concatenation(trace: Trace) -> Violation | None:
         return crash
     if _inner(trace).name == "Turning":
         return _turning(trace)
-    wanted = _wanted(trace)
+    inner = dict(trace.case.arguments)["sampler"]
     for found in ended(trace):
+        wanted = _wanted(trace, found.n)
         if not np.array_equal(found.values, wanted):
             return _not_the_inner(found, wanted)
+        odd = retyped(inner, found.items, count=len(wanted))
+        if odd:
+            saw = f"rank {found.rank}: items of type {odd} are not what the inner sampler yielded"
+            return Violation("foreign-index", saw, events=rows(found))
     return None
 
 
@@ -101,12 +107,12 @@ def length(trace: Trace) -> Violation | None:
     inner = dict(trace.case.arguments)["sampler"]
     require(not (isinstance(inner, Probe) and inner.name == "Lying"))
     unsized = isinstance(inner, Probe) and inner.name in ("Unsized", "Endless")
-    count = len(inner.items) if isinstance(inner, Values) else _inner(trace).count
-    whole, rest = divmod(count, int(trace.case.argument("batch_size")))
-    wanted = whole + (rest > 0 and not _drops(trace))
+    size = int(trace.case.argument("batch_size"))
     declared = list(_events(trace, op.Len))
     require(declared)
     for rank, number, event in declared:
+        count = _count(trace, rank, number)
+        wanted = count // size + (count % size > 0 and not _drops(trace))
         shows = ((rank.rank, number),)
         if unsized and (event.error is None or not event.error.is_a("TypeError")):
             told = f"raised {event.error}" if event.error else f"is {event.value}"
@@ -117,6 +123,13 @@ def length(trace: Trace) -> Violation | None:
             saw = f"rank {rank.rank}: len {told}; {count} inner items make {wanted} batches"
             return Violation("wrong-length", saw, events=shows)
     return None
+
+
+def _count(trace: Trace, rank: RankTrace, number: int) -> int:
+    """How many items the inner sampler has at an event: it may have been resized."""
+    steps = [event.operation for event in rank.events[:number]]
+    given = [step.n for step in steps if isinstance(step, op.Resize)]
+    return given[-1] if given else size(trace)
 
 
 @law("batch.fresh")
@@ -165,8 +178,8 @@ def inner_end(trace: Trace) -> Violation | None:
     crash = crashed(trace)
     if crash is not None:
         return Violation("inner-length-trusted", f"{told}; {crash.saw}", events=crash.events)
-    wanted = _wanted(trace)
     for found in ended(trace):
+        wanted = _wanted(trace, found.n)
         if not np.array_equal(found.values, wanted):
             saw = f"{told}; the batches hold {got(found)}"
             marks = differing(found, wanted)
@@ -240,13 +253,13 @@ def _inner(trace: Trace) -> Probe:
     return inner
 
 
-def _wanted(trace: Trace) -> Numbers:
-    """The items of each pass, batches laid end to end."""
+def _wanted(trace: Trace, count: int) -> Numbers:
+    """The items of a pass over `count` inner ones, batches laid end to end."""
     inner = dict(trace.case.arguments)["sampler"]
     if isinstance(inner, Values):
-        return _cut(trace, np.array(inner.items, dtype=np.int64))
+        return _cut(trace, numbers(inner.items))
     require(_inner(trace).name in ORDERS)
-    return _cut(trace, ORDERS[_inner(trace).name](_inner(trace).count))
+    return _cut(trace, ORDERS[_inner(trace).name](count))
 
 
 def _cut(trace: Trace, whole: Numbers) -> Numbers:

@@ -46,6 +46,10 @@ def indices(case: Case, epoch: int = 0) -> list[int] | None:
     if isinstance(sampler, Order) and sampler.how in ("ascending", "descending"):
         up = list(range(sampler.n))
         return up if sampler.how == "ascending" else up[::-1]
+    if isinstance(sampler, Order) and sampler.how in ("texts", "tuples", "lists"):
+        return list(range(sampler.n))
+    if isinstance(sampler, Order) and sampler.how == "growing":
+        return list(range(sampler.n + epoch))
     if isinstance(sampler, Order) and sampler.how == "epochs":
         return [(place + epoch) % sampler.n for place in range(sampler.n)]
     return [int(i) for i in sampler.items] if isinstance(sampler, Values) else None
@@ -57,6 +61,8 @@ def expected(case: Case, epoch: int = 0) -> list[Any] | None:
     batches = given.get("batch_sampler")
     if isinstance(batches, Order) and batches.how == "batches":
         return [_numbered(place) for place in range(batches.n)]
+    if isinstance(batches, Order) and batches.how in ("gaps", "growing-batches"):
+        return _uneven(batches, epoch)
     if isinstance(batches, Values):
         return [[*batch] for batch in batches.items if isinstance(batch, tuple)]
     if isinstance(batches, Role):
@@ -67,6 +73,12 @@ def expected(case: Case, epoch: int = 0) -> list[Any] | None:
         return order
     cut = [order[start : start + size] for start in range(0, len(order), size)]
     return [b for b in cut if len(b) == size or not given.get("drop_last")]
+
+
+def _uneven(batches: Order, epoch: int) -> list[Any]:
+    if batches.how == "gaps":
+        return [[place // 2] if place % 2 else [] for place in range(batches.n)]
+    return [[place] for place in range(batches.n + epoch)]
 
 
 def _numbered(place: int) -> list[int]:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conformance.laws import Violation, require
+from conformance.laws.neighbours import neighbours
 from conformance.laws.statistics import ALPHA, SHORT, first_unlikely, uniform_blocks
 from conformance.laws.views import shown
 
@@ -24,7 +25,23 @@ STEPS = 24
 
 def shuffled(rows: Rows, n: int) -> Violation | None:
     """Shuffles, one row each, in order: uniform each by itself, and none tells of the next."""
-    return uniform_blocks(rows, n) or unrelated(rows, n)
+    found = repeated(rows, n) or uniform_blocks(rows, n) or even_steps(rows[:, :n], n)
+    return found or neighbours(rows, n) or unrelated(rows, n)
+
+
+def repeated(rows: Rows, n: int) -> Violation | None:
+    """Two passes with one order, where there are so many orders that none can come again."""
+    block, pairs = rows[:, :n], math.comb(len(rows), 2)
+    rest = n - block.shape[1]
+    if pairs and math.log(pairs) - math.lgamma(n + 1) + math.lgamma(rest + 1) > math.log(ALPHA):
+        return None
+    _, first = np.unique(block, axis=0, return_index=True)
+    if len(first) == len(block):
+        return None
+    again = int(np.setdiff1d(np.arange(len(block)), first)[0])
+    before = int((block == block[again]).all(axis=1).argmax())
+    saw = f"{len(block)} passes have {len(first)} different orders (n = {n})"
+    return Violation("passes-repeat", f"{saw}: pass {again + 1} is pass {before + 1} again")
 
 
 def unrelated(rows: Rows, n: int) -> Violation | None:
@@ -36,11 +53,12 @@ def unrelated(rows: Rows, n: int) -> Violation | None:
     require(rows.min() >= 0 and rows.max() < n)
     block = rows[:, :n]
     if len(rows) > 1 and block.shape[1] == n and (np.sort(block, axis=1) == np.arange(n)).all():
-        found = uniform_blocks(_places_in(block[:-1], block[1:]), n)
+        places = _places_in(block[:-1], block[1:])
+        found = uniform_blocks(places, n) or neighbours(places, n)
         if found is not None:
             saw = f"a pass tells of the next: {found.saw} (index: its place before)"
             return Violation("orders-related", saw)
-    return _unmoved(block, n) or _even_steps(block, n)
+    return _unmoved(block, n)
 
 
 def _places_in(before: Rows, after: Rows) -> Rows:
@@ -61,12 +79,13 @@ def _unmoved(rows: Rows, n: int) -> Violation | None:
     return Violation("never-moved", saw)
 
 
-def _even_steps(rows: Rows, n: int) -> Violation | None:
+def even_steps(rows: Rows, n: int) -> Violation | None:
     """Steps of one size, modulo n, from each item to the next."""
     if rows.shape[1] <= STEPS:
         return None
     for row in rows if n > SHORT else rows[: 50 * SHORT]:
         times = np.bincount(np.diff(row) % n, minlength=n)
+        times[1] = 0 if n > SHORT else times[1]  # `neighbours` tells of those
         if times.max() >= STEPS:
             saw = f"{times.max()} of {len(row)} items are {times.argmax()} after the one before"
             return Violation("even-steps", f"{saw}, modulo n: {shown(row)}")

@@ -9,6 +9,7 @@ sampler is accused with a probability below 1e-9 a run.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from conformance import operations as op
 from conformance.laws import Violation, require
-from conformance.laws.views import shown
 from conformance.trace import Items, RankTrace, Trace
 
 ALPHA = 1e-12
@@ -118,40 +118,49 @@ def _long_blocks(block: NDArray[np.int64], n: int) -> Violation | None:
 
 
 def large_shuffle(order: NDArray[np.int64], n: int = 0) -> Violation | None:
-    """One long permutation of [0, n), or its first places: is everything spread everywhere?
-
-    In addition it counts the neighbours i, i+1 that stay neighbours: the k-th factorial moment of
-    that is at most 1, so P(at least k) <= 1/k! (16! > 2e13).
-    """
-    for parts in (2, 4, 16):
-        found = _crowded(order, n or len(order), parts)
-        if found is not None:
-            return found
-    together = int((np.diff(order) == 1).sum())
-    if together >= 16:
-        saw = f"{together} pairs i, i+1 stay neighbours (expected 1): {shown(order)}"
-        return Violation("shuffled-in-blocks", saw)
-    return None
+    """One long permutation of [0, n), or its first places: is everything spread everywhere?"""
+    found = (_crowded(order, n or len(order), parts) for parts in (2, 4, 16))
+    return next((violation for violation in found if violation is not None), None)
 
 
 def _crowded(order: NDArray[np.int64], n: int, parts: int) -> Violation | None:
-    """How many indices of each part of [0, n) lie in each part of the pass: hypergeometric."""
+    """How many indices of each part of [0, n) lie in each part of the pass."""
+    widths, what = in_parts(order, n, parts)
+    cell = crowd(what, widths, parts)
+    if cell is None:
+        return None
+    saw = f"{cell.count} indices of part {cell.kind} of {parts} lie in part {cell.place}"
+    return Violation("shuffled-locally", f"{saw} of the pass; expected {cell.wanted:.0f} (n = {n})")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """How many items of a kind lie in one part of a pass, and how many were expected."""
+
+    place: int
+    kind: int
+    count: int
+    wanted: float
+
+
+def crowd(what: NDArray[np.int64], widths: NDArray[np.int64], parts: int) -> Cell | None:
+    """The kinds of items that were drawn from all, `widths` of each: hypergeometric in each part.
+
+    Returns the part of the pass that no shuffle would give. Spends a third of ALPHA.
+    """
     from scipy.stats import hypergeom
 
-    widths, what = in_parts(order, n, parts)
-    lengths, where = in_parts(np.arange(len(order)), len(order), parts)
-    counts = np.zeros((parts, parts), dtype=np.int64)
+    lengths, where = in_parts(np.arange(len(what)), len(what), parts)
+    counts = np.zeros((parts, len(widths)), dtype=np.int64)
     np.add.at(counts, (where, what), 1)
-    draws, good = lengths[:, None], widths[None, :]
-    below = hypergeom.cdf(counts, n, good, draws)
-    above = hypergeom.sf(counts - 1, n, good, draws)
+    draws, good, total = lengths[:, None], widths[None, :], int(widths.sum())
+    below = hypergeom.cdf(counts, total, good, draws)
+    above = hypergeom.sf(counts - 1, total, good, draws)
     chances = 2 * np.minimum(below, above)
     if chances.min() >= ALPHA / chances.size / 3:
         return None
-    place, value = np.unravel_index(int(chances.argmin()), chances.shape)
-    wanted = lengths[place] * widths[value] / n
-    saw = f"{counts[place, value]} indices of part {value} of {parts} lie in part {place}"
-    return Violation("shuffled-locally", f"{saw} of the pass; expected {wanted:.0f} (n = {n})")
+    place, kind = (int(at) for at in np.unravel_index(int(chances.argmin()), chances.shape))
+    return Cell(place, kind, int(counts[place, kind]), lengths[place] * widths[kind] / total)
 
 
 def in_parts(
@@ -165,32 +174,44 @@ def in_parts(
 def independent_draws(rows: NDArray[np.int64], n: int) -> Violation | None:
     """Each item is an independent throw of a fair die with `n` faces."""
     require(rows.min() >= 0 and rows.max() < n)
-    for judge in (_faces, _steps, _repeats):
+    for judge in (_faces, _remainders, _steps, _repeats):
         found = judge(rows, n)
         if found is not None:
             return found
     return None
 
 
-def _grains(n: int, draws: int) -> list[int]:
+def grains(n: int, draws: int) -> list[int]:
     """In how many parts [0, n) is looked at: a few show a slope, many a single index."""
     return sorted({min(n, parts) for parts in (2, 8, n if draws >= OFTEN * n else SHORT)})
 
 
 def _faces(rows: NDArray[np.int64], n: int) -> Violation | None:
     """Each face (or each part of them) as often as its share, and at each place of many passes."""
-    for parts in _grains(n, rows.size):
+    for parts in grains(n, rows.size):
         widths, what = in_parts(rows, n, parts)
         counts = np.bincount(what.reshape(-1), minlength=parts)
         cell = first_unlikely(counts, rows.size, widths / n)
         if cell is not None:
             share = rows.size * widths[cell] / n
-            saw = f"{_part(cell[0], parts, n)} comes {counts[cell]} times of {rows.size}"
+            saw = f"{part(cell[0], parts, n)} comes {counts[cell]} times of {rows.size}"
             return Violation("not-uniform", f"{saw}; expected {share:.0f}")
     return _places(rows, n) if n <= SHORT and len(rows) >= 20 * n else None
 
 
-def _part(cell: int, parts: int, n: int) -> str:
+def _remainders(rows: NDArray[np.int64], n: int) -> Violation | None:
+    """Of many faces, those that leave the same remainder as often as their share."""
+    for by in (2, 3, 4, 7, SHORT) if n > SHORT else ():
+        counts = np.bincount(rows.reshape(-1) % by, minlength=by)
+        shares = (n - np.arange(by) + by - 1) // by
+        cell = first_unlikely(counts, rows.size, shares / n)
+        if cell is not None:
+            saw = f"{counts[cell]} of {rows.size} draws leave {cell[0]} modulo {by}"
+            return Violation("not-uniform", f"{saw}; expected {rows.size / by:.0f} (n = {n})")
+    return None
+
+
+def part(cell: int, parts: int, n: int) -> str:
     return f"index {cell}" if parts == n else f"part {cell} of {parts}"
 
 
@@ -220,21 +241,3 @@ def _repeats(rows: NDArray[np.int64], n: int) -> Violation | None:
         return None
     saw = f"{count} draws give {seen} different indices of n = {n}; expected {expected:.0f}"
     return Violation("draws-depend", saw)
-
-
-def by_weight(draws: NDArray[np.int64], weights: NDArray[np.float64]) -> Violation | None:
-    """Each index (or each part of them) is drawn in proportion to its weight."""
-    n = len(weights)
-    require(len(draws) and draws.min() >= 0 and draws.max() < n)
-    scaled = weights / weights.max()
-    for parts in _grains(n, len(draws)):
-        _, what = in_parts(draws, n, parts)
-        _, place = in_parts(np.arange(n), n, parts)
-        chance = np.minimum(1.0, np.bincount(place, scaled, minlength=parts) / scaled.sum())
-        counts = np.bincount(what, minlength=parts)
-        cell = first_unlikely(counts, len(draws), chance)
-        if cell is not None:
-            share = len(draws) * chance[cell]
-            saw = f"{_part(cell[0], parts, n)} comes {counts[cell]} times of {len(draws)}"
-            return Violation("wrong-frequency", f"{saw}; expected {share:.0f}")
-    return None

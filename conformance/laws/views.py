@@ -60,7 +60,7 @@ class Pass:
 
 @dataclass
 class _Now:
-    """The circumstances while reading a rank's events."""
+    """The circumstances while reading a rank's events. failed: the construction was refused."""
 
     n: int
     build: int = 0
@@ -70,6 +70,7 @@ class _Now:
     under: Any = None
     overrides: dict[str, Any] = field(default_factory=dict)
     opened: dict[str, Pass] = field(default_factory=dict)
+    failed: bool = False
 
 
 def passes(rank: RankTrace, trace: Trace) -> list[Pass]:
@@ -90,7 +91,9 @@ def _step(now: _Now, number: int, event: Event, rank: int, n: int) -> Iterator[P
     did = event.operation
     if isinstance(did, op.Rebuild):
         fresh = _Now(n, now.build + 1, under=now.reseed, overrides=dict(did.overrides))
-        vars(now).update(vars(fresh))
+        vars(now).update(vars(fresh) | {"failed": event.error is not None})
+    elif now.failed:
+        return  # what follows is done to the sampler before
     elif isinstance(did, op.SetEpoch):
         now.epoch = did.epoch.value if isinstance(did.epoch, Raw) else did.epoch
     elif isinstance(did, op.Reseed):

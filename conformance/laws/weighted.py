@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from conformance.laws import Violation, law, require
 from conformance.laws.distributed import same_as_oracle
 from conformance.laws.draws import ENOUGH, crashed, doubled, ended, got, marked, seeded, strayed
+from conformance.laws.proportions import by_weight
 from conformance.laws.relations import not_repeated
 from conformance.laws.sampler import reject as refuses
-from conformance.laws.statistics import by_weight, table
+from conformance.laws.statistics import table
 from conformance.laws.views import rows, shown, size
 from conformance.recipes import Sparse, Values
 from conformance.trace import Trace

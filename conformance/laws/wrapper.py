@@ -16,6 +16,7 @@ from conformance import operations as op
 from conformance.laws import Unmet, Violation, law, require
 from conformance.laws.comparison import is_digest
 from conformance.laws.distributed import orders_differ
+from conformance.laws.inner import numbers, retyped
 from conformance.laws.relations import shuffled
 from conformance.laws.sampler import interleave
 from conformance.laws.statistics import table
@@ -36,19 +37,19 @@ from conformance.trace import Event, Items, Trace
 REFUSALS = ("ValueError", "RuntimeError", "TypeError")
 
 
-def inner_pass(inner: Any, epoch: Any = None, ordinal: int = 0) -> NDArray[np.int64]:
-    """What one pass of the inner sampler yields, up to its order for random ones."""
+def inner_pass(inner: Any, count: int, epoch: Any = None, ordinal: int = 0) -> NDArray[np.int64]:
+    """What a pass over `count` inner items yields, for random samplers up to its order."""
     if isinstance(inner, Values):
-        return np.array(inner.items, dtype=np.int64)
+        return numbers(inner.items)
+    places = np.arange(count)
     if isinstance(inner, Role):
-        return np.arange(dict(inner.arguments)["data_source"].n)
-    places = np.arange(inner.count)
+        return places
     if inner.name == "Descending":
         return places[::-1]
     if inner.name == "Epoched":
-        return np.asarray((inner.count - 1 - places + int(epoch or 0)) % max(1, inner.count))
+        return np.asarray((count - 1 - places + int(epoch or 0)) % max(1, count))
     if inner.name == "Turning":
-        return np.asarray((places + ordinal) % max(1, inner.count))
+        return np.asarray((places + ordinal) % max(1, count))
     return places // 2 if inner.name == "Doubling" else places
 
 
@@ -66,7 +67,7 @@ def order(trace: Trace) -> Violation | None:
     judged = [made for made in rounds(trace) if not shuffles(trace, made[0], False)]
     require(judged)
     for made in judged:
-        wanted = inner_pass(inner, made[0].epoch, made[0].ordinal)
+        wanted = inner_pass(inner, made[0].n, made[0].epoch, made[0].ordinal)
         kept = len(wanted) // len(made) * len(made) if _drops(trace, made) else len(wanted)
         if not any(np.array_equal(got[:kept], wanted[:kept]) for got in _orders(trace, made)):
             got = _orders(trace, made)[0]
@@ -87,8 +88,8 @@ def _orders(trace: Trace, made: list[Pass]) -> list[NDArray[np.int64]]:
 def shuffle(trace: Trace) -> Violation | None:
     judged = [made for made in rounds(trace) if shuffles(trace, made[0], False)]
     require(judged)
-    wanted = inner_pass(trace.case.argument("sampler"))
     for made in judged:
+        wanted = inner_pass(trace.case.argument("sampler"), made[0].n)
         if any(np.array_equal(got[: len(wanted)], wanted) for got in _orders(trace, made)):
             saw = f"shuffle=True, and the ranks together yield the inner pass: {shown(wanted)}"
             return Violation("not-shuffled", saw, events=rows(*made))
@@ -108,9 +109,9 @@ def shuffle(trace: Trace) -> Violation | None:
 
 @law("wrapper.uniform")
 def uniform(trace: Trace) -> Violation | None:
-    """The inner pass is a permutation of [0, n)."""
+    """The inner pass is a permutation of [0, n), whole or cut by drop_last."""
     made, n = table(trace), size(trace)
-    require(made.shape[1] == n)
+    require(made.shape[1] == n - n % trace.case.world_size)
     return shuffled(made, n)
 
 
@@ -118,9 +119,15 @@ def uniform(trace: Trace) -> Violation | None:
 def cover(trace: Trace) -> Violation | None:
     inner = trace.case.argument("sampler")
     for made in rounds(trace):
-        found = _shares(trace, made, inner_pass(inner, made[0].epoch, made[0].ordinal))
+        wanted = inner_pass(inner, made[0].n, made[0].epoch, made[0].ordinal)
+        found = _shares(trace, made, wanted)
         if found is not None:
             return found
+        kept = 0 if _drops(trace, made) else None
+        odd = retyped(inner, *(share.items for share in made), count=kept)
+        if odd:
+            saw = f"items of type {odd} are not what the inner sampler yielded"
+            return Violation("foreign-index", saw, events=rows(*made))
     return None
 
 
@@ -129,20 +136,25 @@ def _shares(trace: Trace, made: list[Pass], wanted: NDArray[np.int64]) -> Violat
     values = np.concatenate([found.values for found in made])
     pads, drops, width = trace.policies.get("pads"), _drops(trace, made), len(made)
     if pads == "sentinel" and not drops:
+        if trace.policies["sentinel"] in wanted:
+            return None  # padding and items cannot be told apart
         values = values[values != trace.policies["sentinel"]]
     total = len(wanted) // width * width if drops else width * math.ceil(len(wanted) / width)
     if pads in ("none", "sentinel") and not drops:
         total = len(wanted)
-    top = int(max(values.max(initial=0), wanted.max(initial=0))) + 1
-    if values.min(initial=0) < 0:
-        return Violation("foreign-index", f"{shown(values[values < 0])}", events=rows(*made))
-    have, need = np.bincount(values, minlength=top), np.bincount(wanted, minlength=top)
+    foreign = values[(values < 0) & ~np.isin(values, wanted)]
+    if len(foreign):
+        return Violation("foreign-index", f"{shown(foreign)}", events=rows(*made))
+    known, place = np.unique(np.concatenate([values, wanted]), return_inverse=True)
+    have, need = (
+        np.bincount(part, minlength=len(known)) for part in np.split(place, [len(values)])
+    )
     if not drops and (have < need).any():
-        lost = np.flatnonzero(have < need)
+        lost = known[have < need]
         saw = f"of the inner pass no rank yields {shown(lost)} often enough"
         return Violation("lost-index", saw, events=rows(*made))
     if (have[need == 0] > 0).any() or (drops and (have > need).any()):
-        odd = np.flatnonzero((have > need) if drops else (need == 0) & (have > 0))
+        odd = known[(have > need) if drops else (need == 0) & (have > 0)]
         return Violation("doubled-index", f"too often: {shown(odd)}", events=rows(*made))
     if len(values) != total:
         saw = (
@@ -174,7 +186,7 @@ def small(trace: Trace) -> Violation | None:
                 return Violation("small-crash", saw, events=((rank.rank, number),))
     require(inner.count <= 2 * trace.case.world_size)
     for made in rounds(trace):
-        found = _shares(trace, made, inner_pass(inner))
+        found = _shares(trace, made, inner_pass(inner, made[0].n))
         if found is not None:
             return found
     return None
@@ -217,7 +229,7 @@ def agree(trace: Trace) -> Violation | None:
         return Violation("ranks-disagree", f"only rank {alone} refused: {refused[alone]}")
     inner = trace.case.argument("sampler")
     for made in rounds(trace):
-        found = _shares(trace, made, inner_pass(inner))
+        found = _shares(trace, made, inner_pass(inner, made[0].n))
         if found is not None:
             saw = f"the ranks shard different inner passes: {found.saw}"
             return Violation("ranks-disagree", saw, events=rows(*made))
@@ -263,7 +275,7 @@ def length_lie(trace: Trace) -> Violation | None:
         raised = [rank for rank, found in enumerate(errors) if found]
         return Violation("ranks-disagree", f"{told}: only the ranks {raised} raised an error")
     for made in rounds(trace):
-        short = _shares(trace, made, inner_pass(inner))
+        short = _shares(trace, made, inner_pass(inner, made[0].n))
         if short is not None and short.anomaly != "wrong-total":
             return Violation("silent-truncation", f"{told}: {short.saw}", events=rows(*made))
     return None
@@ -278,7 +290,7 @@ def inner_untouched(trace: Trace) -> Violation | None:
         if any(handed_over != now for handed_over, now in digests):
             return Violation("inner-mutated", f"rank {rank.rank}: the inner sequence was changed")
         own = [event.value for event in rank.events if isinstance(event.operation, op.Inner)]
-        wanted = inner_pass(trace.case.argument("sampler"))
+        wanted = inner_pass(trace.case.argument("sampler"), size(trace))
         if any(not np.array_equal(items.values, wanted) for items in own):
             saw = f"rank {rank.rank}: afterwards the inner sampler yields {shown(own[0].values)}"
             return Violation("inner-mutated", f"{saw} and not {shown(wanted)}")
@@ -335,23 +347,43 @@ def view(trace: Trace) -> Violation | None:
     require(trace.done)
     judged = False
     inner = trace.case.argument("sampler")
-    turns = inner.count if isinstance(inner, Probe) and inner.name == "Turning" else 1
-    wanted = [inner_pass(inner, ordinal=turn) for turn in range(max(1, turns))]
     for rank in trace:
+        wanted = _turns(inner, size(trace))
         for number, event in enumerate(rank.events):
             if event.error is not None:
                 saw = f"{event.operation or 'the construction'} raised {event.error}"
                 return Violation("view-crash", saw, events=((rank.rank, number),))
+            if isinstance(event.operation, op.Resize):
+                wanted += _turns(inner, event.operation.n)
+            if isinstance(event.operation, op.Rebuild):
+                wanted = _turns(inner, size(trace))
             if isinstance(event.operation, op.Look):
                 judged = True
-                items, beyond = event.value
-                if not any(np.array_equal(items.values, one) for one in wanted):
-                    saw = f"its pass is {shown(wanted[0])}, the view holds {shown(items.values)}"
-                    return Violation("view-differs", saw)
-                if beyond is None or not beyond.is_a("IndexError"):
-                    saw = f"view[len(view)] gives {beyond or 'an item'}, not IndexError"
-                    return Violation("view-unbounded", saw)
+                found = _looked(inner, event, wanted)
+                if found is not None:
+                    return found
     require(judged)
+    return None
+
+
+def _turns(inner: Any, count: int) -> list[NDArray[np.int64]]:
+    """The passes that a view of `count` items may hold; when it draws a new one is free."""
+    turns = count if isinstance(inner, Probe) and inner.name == "Turning" else 1
+    return [inner_pass(inner, count, ordinal=turn) for turn in range(max(1, turns))]
+
+
+def _looked(inner: Any, event: Event, wanted: list[NDArray[np.int64]]) -> Violation | None:
+    """Whether a view holds one pass, and has an end."""
+    did: Any = event.operation
+    items, beyond = event.value
+    if not any(np.array_equal(items.values, one) for one in wanted) or retyped(inner, items):
+        saw = f"its pass is {shown(wanted[0])}, the view holds {shown(items.values)}"
+        order = "" if did.how == "ascending" else f", read in another order ({did.how})"
+        return Violation("view-differs", saw + order)
+    if beyond is None or not beyond.is_a("IndexError"):
+        place = f"len(view) + {did.past}" if did.past >= 0 else f"{did.past} - len(view)"
+        saw = f"view[{place}] gives {beyond or 'an item'}, not IndexError"
+        return Violation("view-unbounded", saw)
     return None
 
 

@@ -56,6 +56,12 @@ class Setting:
     def has_epochs(self) -> bool:
         return self.role in self.candidate.epochs
 
+    @property
+    def hands_over(self) -> bool:
+        """Whether inner items reach the class as they are: nothing is put in between."""
+        binding = self.candidate.binding(self.role)
+        return binding.copied is None and not binding.batched
+
 
 @dataclass(frozen=True)
 class Scenario:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -19,7 +20,7 @@ from conformance.operations import (
     Reseed,
     SetEpoch,
 )  # fmt: skip
-from conformance.recipes import Role, Values
+from conformance.recipes import Role, Runs, Values
 from conformance.scenarios import Scenario, Setting, subjects
 from conformance.scenarios.refusals import refused
 
@@ -30,8 +31,19 @@ UNUSUAL = (
     Values((3, 7, 3, 3, 7)), Values((-2, 5, -2, 100, 5, 5)), Values((1, 2, 2, 1)),
     Values(("cat", "dog", "cat", "eel", "dog")), Values(("b", "a", "b"), "ndarray"),
     Values((10, 20, 10), "tensor"), Values((5, 1, 5, 9), "ndarray"), Values((0.5, 2.5, 0.5)),
+    *(Values((n + 1, n, n + 1, n - 1, -n)) for n in (1 << 24, 1 << 31, 1 << 53, 1 << 63)),
+    *(Values(((1 << 53) + 1, 1 << 53, 1 << 53), kind) for kind in ("tensor", "ndarray")),
+    Values((0.2, 0.7, 0.2, -0.7, 0.7)), Values((1e-9, 3e-9, 3e-9)),
+    Values((16777217.0, 16777216.0)), Values((1.5, 1, 2, 1.5, 2)), Values((True, False, True)),
+    Values((False, True), "ndarray"), Values(("n01440765", "n01440764", "n01440765")),
+    Values(("ab", "", "a", "B", "ab", "aB")),
+    Values(("x" * 70 + "b", "x" * 70 + "a"), "ndarray"), Values((b"b", b"a", b"b")),
+    Values(((0, 2), (0, 1), (0, 2), (1, 0))), Values((("a", 2), ("a", 1), ("B", 1), ("a", 2))),
 )  # fmt: skip
-"""Labels that are not 0..K-1."""
+"""Labels that are not 0..K-1, and some that differ only in their last digit or letter."""
+
+LARGE = Runs(((0, 7), (1, 2), (0, 3), (2, 1), (3, 1)), times=3000)
+"""A class of 30,000, one of 6,000 and two of 3,000."""
 
 
 def _stated(role: str, labels: Values) -> Iterator[dict[str, Any]]:
@@ -65,6 +77,19 @@ def _small(setting: Setting) -> Iterator[Case]:
     for labels in every[:: 1 if setting.effort.name == "nightly" else 3]:
         for arguments in _stated(setting.role, labels):
             yield Case(setting.role, arguments, _plan(setting), ambient=setting.seed)
+    if setting.role == "WeightedBalanceClassSampler":
+        yield from _shared_out(setting)
+
+
+def _shared_out(setting: Setting) -> Iterator[Case]:
+    """All small weights and lengths; then shares that are whole but for the arithmetic's error."""
+    few = (w for k in range(1, 5) for w in itertools.product(range(4), repeat=k))
+    made = [(w, n) for w in few if math.gcd(*w) == 1 for n in range(1, 9)]
+    made += [((29, 71), 100), ((1, 2, 3, 4), 10), ((1,) * 49, 49), ((3, 3, 4, 145), 31)]
+    for weight, length in made:
+        labels, floats = Values(tuple(range(len(weight))) * 3), Values(tuple(map(float, weight)))
+        arguments = {"labels": labels, "weight": floats, "length": length}
+        yield Case(setting.role, arguments, [Iterate()], ambient=setting.seed)
 
 
 @st.composite
@@ -82,17 +107,21 @@ def _unusual(setting: Setting) -> Iterator[Case]:
 
 
 def _many(setting: Setting) -> Iterator[Case]:
-    """Many passes: by epochs where the role has them, else one after another."""
+    """Many short passes, and two long ones: by epochs where the role has them, else in a row."""
     trials = int(3000 * setting.effort.trials)
     labels = Values((0, 0, 0, 0, 0, 1, 1, 2, 2, 2))
-    many: Operation = Epochs(trials) if setting.has_epochs else Passes(trials)
+    made: list[tuple[Values, int, dict[str, Any]]]
     if setting.role == "BalanceClassSampler":
-        for mode in ("downsampling", "upsampling", 3):
-            yield Case(setting.role, {"labels": labels, "mode": mode}, [many], ambient=setting.seed)
-        return
-    for weight, length in (((1.0, 1.0, 2.0), 8), ((3.0, 2.0, 1.0), 6)):
-        arguments = {"labels": labels, "weight": Values(weight), "length": length}
-        yield Case(setting.role, arguments, [many], ambient=setting.seed)
+        made = [(labels, trials, {"mode": mode}) for mode in ("downsampling", "upsampling", 3)]
+        made += [(Values(LARGE), 2, {"mode": mode}) for mode in ("downsampling", 500, 7000)]
+    else:
+        shares = (((1.0, 1.0, 2.0), 8), ((3.0, 2.0, 1.0), 6))
+        large = (((4.0, 3.0, 2.0, 1.0), 30_000), ((1.0, 2.0, 3.0, 4.0), 2000))
+        made = [(labels, trials, {"weight": Values(w), "length": n}) for w, n in shares]
+        made += [(Values(LARGE), 2, {"weight": Values(w), "length": n}) for w, n in large]
+    for given, count, others in made:
+        many: Operation = Epochs(count) if setting.has_epochs else Passes(count)
+        yield Case(setting.role, {"labels": given, **others}, [many], ambient=setting.seed)
 
 
 def _refusals(setting: Setting) -> Iterator[Case]:

@@ -17,15 +17,19 @@ from conformance.operations import (
     Open,
     Operation,
     Passes,
+    Resize,
     Scribble,
     SetEpoch,
     Take,
 )  # fmt: skip
 from conformance.recipes import Probe, Values
 from conformance.scenarios import Scenario, Setting
-from conformance.scenarios.lengths import lengths
+from conformance.scenarios.lengths import BIG, lengths
 
 ROLE = "BatchSampler"
+
+ODD = (4, -1, 0, None, "", (), False, 2)
+"""Inner items; some of them are what a careless loop takes for nothing, or for an end."""
 
 
 def _case(setting: Setting, inner: Any, size: int, drop: bool, plan: list[Operation]) -> Case:
@@ -59,6 +63,18 @@ def _passes_small(setting: Setting) -> Iterator[Case]:
     ):
         yield _case(setting, Probe("Descending", n), size, drop, plan)
     yield _case(setting, Probe("Descending", 9001), 1, False, plan)
+    odd = (Values(ODD), Values(ODD[::-1])) if setting.hands_over else ()
+    for inner, size, drop in itertools.product((Values(BIG), *odd), (1, 2, 3), (False, True)):
+        yield _case(setting, inner, size, drop, plan)
+    for n, size, drop in itertools.product((1, 4, 7, 130), (1, 3, 4), (False, True)):
+        for name in ("Descending", "Unsized"):
+            yield _case(setting, Probe(name, n), size, drop, _resized(n))
+
+
+def _resized(n: int) -> list[Operation]:
+    """The inner sampler grows before its length is asked, and shrinks."""
+    grown: list[Operation] = [Resize(n + 5), Len(), Iterate(), Len()]
+    return [*grown, Resize(n // 2), Iterate(), Resize(2 * n), Len(), Iterate()]
 
 
 @st.composite
@@ -78,7 +94,8 @@ def _disturbed_small(setting: Setting) -> Iterator[Case]:
     """Batches let go one by one, kept, and overwritten while the pass goes on."""
     singly = [Open("a"), *[Take("a")] * 5, Drain("a")]
     overwritten = [Open("b"), Take("b", 2), Scribble(), Drain("b"), Scribble()]
-    plan: list[Operation] = [*singly, Iterate(), *overwritten, Iterate(), Iterate()]
+    left = [Open("c"), Take("c"), Open("c"), Take("c", 2), Iterate()]
+    plan: list[Operation] = [*singly, Iterate(), *overwritten, Iterate(), *left, Iterate()]
     for n, size, drop in (*_grid(setting), (23, 5, True), (131, 7, False), (2003, 70, True)):
         if (n <= 7 and size <= 4) or n > 20:
             yield _case(setting, Probe("Descending", n), size, drop, plan)

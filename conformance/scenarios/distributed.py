@@ -35,7 +35,8 @@ def _epochs_small(setting: Setting) -> Iterator[Case]:
             yield Case(ROLE, arguments, _tour((0, 1, 2)), width, ambient=setting.seed)
     for n, width in ((100, 64), (1000, 999), (5, 1024), (20_001, 5), (70_001, 3), (1 << 17, 2)):
         for flags in ({"shuffle": True}, {"shuffle": False}, {"drop_last": True}):
-            yield Case(ROLE, {"dataset": Data(n), **flags}, _tour((3,)), width)
+            plan = _tour((3, 70_000) if n <= 1000 else (3,))
+            yield Case(ROLE, {"dataset": Data(n), **flags}, plan, width)
     yield Case(ROLE, {"dataset": Data(LARGEST)}, [Iterate()], 3)
 
 
@@ -91,6 +92,10 @@ def _shards_drawn(draw: st.DrawFn, setting: Setting) -> Case:
     return _in_group(draw, draw(_arguments(width, most=200_000)), plan, width)
 
 
+PERIODS = (64, 100, 128, 256, 1000, 1024, 4096, 10_000, 1 << 16, 1 << 24, 1 << 31)
+"""Two seeds, or two epochs, may be so far apart and are different all the same."""
+
+
 @st.composite
 def _shuffled_drawn(draw: st.DrawFn, setting: Setting) -> Case:
     """Several epochs under several seeds, long enough for two shuffles to differ."""
@@ -99,8 +104,10 @@ def _shuffled_drawn(draw: st.DrawFn, setting: Setting) -> Case:
     if draw(st.booleans()):
         arguments["drop_last"] = draw(st.booleans())  # type: ignore[assignment]
     first = draw(st.lists(st.integers(0, 30), min_size=2, max_size=4, unique=True))
+    first += [first[0] + draw(st.sampled_from(PERIODS))] * draw(st.booleans())
     plan: list[Operation] = [step for e in first for step in (SetEpoch(e), Iterate())]
     others = draw(st.lists(st.integers(1, 2**31), min_size=1, max_size=2, unique=True))
+    others += [others[0] + draw(st.sampled_from(PERIODS))] * draw(st.booleans())
     for seed in others if _seeded(setting) else ():
         plan.append(Rebuild((("seed", seed),)))
         plan += [step for e in first for step in (SetEpoch(e), Iterate())]
@@ -112,12 +119,26 @@ def _seeded(setting: Setting) -> bool:
     return ROLE not in setting.candidate.bound or setting.accepts("seed")
 
 
+NEAR_AND_FAR = (
+    0, 1, 2, 0, 3, 10, 100, 101, 128, 255, 256, 257, 1000, 1024, 65_535, 65_536, 65_537, 1 << 24,
+    (1 << 31) - 1, 1 << 31,
+)  # fmt: skip
+"""Epochs as far apart as what a careless sampler takes for the same: periods, and whole words."""
+
+SEEDS = (
+    1, -1, 5, 100, 128, 256, 257, 65_536, 65_537, 1 << 31, (1 << 31) + 1,
+)  # fmt: skip
+"""The same for seeds, besides 0."""
+
+
 def _shuffled_small(setting: Setting) -> Iterator[Case]:
     for n, width in itertools.product((16, 17, 40, 333), (1, 2, 3, 5)):
-        plan = [step for e in (0, 1, 2, 0, 3, 10, 256) for step in (SetEpoch(e), Iterate())]
-        others = (1, 5, 256, 1 << 16, 1 << 31) if _seeded(setting) else ()
+        told = NEAR_AND_FAR if n == 16 else (0, 1, 2, 0, 3, 10, 256)
+        plan = [step for e in told for step in (SetEpoch(e), Iterate())]
+        others = (SEEDS if n == 16 else SEEDS[::2]) if _seeded(setting) else ()
         again = [step for seed in others for step in (Rebuild((("seed", seed),)), *plan[:6])]
         yield Case(ROLE, {"dataset": Data(n)}, [*plan, *again], width, ambient=setting.seed)
+    plan = [step for e in (0, 1, 2, 0, 3) for step in (SetEpoch(e), Iterate())]
     for n, width in ((2003, 4), (20_003, 5), (70_001, 3)):
         few = [*plan[:4], *[Rebuild((("seed", 7),))] * _seeded(setting), *plan[:4]]
         yield Case(ROLE, {"dataset": Data(n)}, few, width, ambient=setting.seed)
@@ -130,6 +151,16 @@ def _mixed_small(setting: Setting) -> Iterator[Case]:
         later = (Rebuild((("seed", seed + k),)), SetEpoch(epoch - k), Iterate())
         plan = [SetEpoch(epoch), Iterate(), *later]
         yield Case(ROLE, {"dataset": Data(n), "seed": seed}, plan, width, ambient=setting.seed)
+    for n, width in ((16, 1), (42, 2), (17, 3)):
+        grid: list[Operation] = []
+        for seed in SMALL:
+            grid.append(Rebuild((("seed", seed),)))
+            grid += [step for e in (*SMALL, 256, 1000) for step in (SetEpoch(e), Iterate())]
+        yield Case(ROLE, {"dataset": Data(n)}, grid, width, ambient=setting.seed)
+
+
+SMALL = (0, 1, 2, 3, 4, 10, 11, 12, 21, 100, 101, 111)
+"""Seeds and epochs that meet where they are added, multiplied, glued as digits or as bits."""
 
 
 @st.composite
@@ -182,12 +213,13 @@ def _batches_drawn(draw: st.DrawFn, setting: Setting) -> Case:
 def _many(setting: Setting) -> Iterator[Case]:
     """Enough epochs to see a biased shuffle, short and long; one rank sees the whole order."""
     trials = int(6000 * setting.effort.trials)
-    for n, count in ((2, trials // 2), (5, trials), (16, trials), (3001, 8), (70_001, 2)):
+    short = ((40, trials // 20), (2, trials // 2), (5, trials), (16, trials))
+    for n, count in (*short, (3001, 8), (70_001, 2)):
         yield Case(ROLE, {"dataset": Data(n), "seed": setting.seed}, [Epochs(count)])
     for n, width in ((6, 2), (6, 3), (16, 2)):
         yield Case(ROLE, {"dataset": Data(n), "seed": setting.seed}, [Epochs(trials // 2)], width)
     cut = {"dataset": Data(5), "seed": setting.seed, "drop_last": True}
-    yield Case(ROLE, cut, [Epochs(trials // 2)], 2)
+    yield Case(ROLE, cut, [Epochs(trials // 2)], 3)
     plan = [SetEpoch(3), Epochs(1, start=3)]
     yield Case(ROLE, {"dataset": Data(200_003), "seed": setting.seed + 1}, plan)
 

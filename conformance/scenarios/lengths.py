@@ -9,6 +9,9 @@ from hypothesis import strategies as st
 LARGEST = 1 << 20
 """Indices alone are free: no data is behind them."""
 
+BIG = (1 << 15, 1 << 16, (1 << 24) + 1, (1 << 31) + 5, (1 << 53) + 1, (1 << 62) + 3, 1 << 24, 7)
+"""Indices past what small integers and floats hold; they are handed on, no data is behind them."""
+
 PRIMES = (2, 3, 5, 7, 11, 13, 17, 31, 61, 97, 127, 251, 509, 1021, 8191, 65537, 131071)
 
 

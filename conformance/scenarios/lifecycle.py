@@ -13,6 +13,7 @@ from conformance.case import Case
 from conformance.datasets import Collate, Fault, Init, Mapped, Order, Stream
 from conformance.loading import (
     Daemon,
+    Describe,
     Drop,
     Fork,
     Free,
@@ -65,6 +66,13 @@ def _ends(setting: Setting) -> Iterator[Case]:
     yield from _alone(setting, Mapped(8), _repeated(steps), **PERSISTENT)
     steps = [Rebuild(), *leave, Iterate(), Drop()]
     yield from _alone(setting, Mapped(8), _repeated(steps), num_workers=3, **PERSISTENT)
+    # Large results are under way, or have come and are not delivered, when the caller breaks off.
+    steps = [Rebuild(), Open("a"), Take("a"), Settle(), Drop("a"), Iterate(), Drop()]
+    large = Mapped(12, gives="bulk")
+    yield from _alone(setting, large, _repeated(steps, 2), batch_size=2, **PERSISTENT)
+    steps = [Rebuild(), Open("a"), Take("a"), Settle(), Drop("a"), Drop()]
+    tensors = Mapped(6, gives="large")
+    yield from _alone(setting, tensors, _repeated(steps, 2), prefetch_factor=1, **PERSISTENT)
 
 
 BROKEN = Order(4, faults=(Fault("sampler", 1, "ValueError"),))
@@ -83,13 +91,17 @@ def _refused(setting: Setting) -> Iterator[Case]:
             yield from _alone(setting, Mapped(4), [*_repeated(steps), Printed()])
 
 
+NO_WORKERS = (("num_workers", 0), ("multiprocessing_context", None))
+
+
 def _unsendable(setting: Setting) -> Iterator[Case]:
     """What cannot be sent, workers that may not be started, and too few descriptors for all."""
     given: dict[str, Any]
     for start in ("spawn", "forkserver"):
         for given in ({"collate_fn": Collate("lambda")}, {"worker_init_fn": Init("lambda")}, {}):
             dataset = Mapped(4, gives="number" if given else "held")
-            steps: Steps = [Open("a"), Drain("a"), Drop(), Leftovers(), Printed()]
+            steps: Steps = [Open("a"), Drain("a"), Describe(), Journal(), Drop(), Leftovers()]
+            steps += [Printed(), Rebuild(NO_WORKERS), Iterate(), Describe()]
             yield from _alone(setting, dataset, steps, multiprocessing_context=start, **given)
     yield from _alone(setting, Mapped(4), [Daemon(), Open("a"), Drain("a"), Drop(), Printed()])
     short: Steps = [

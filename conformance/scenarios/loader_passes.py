@@ -9,10 +9,11 @@ from typing import Any
 from conformance.case import Case
 from conformance.datasets import Collate, Fault, Init, Mapped, Order, Stream
 from conformance.loading import Journal, Reread
-from conformance.operations import Drain, Iterate, Open, Operation, Take
+from conformance.operations import Drain, Iterate, Open, Operation, Rebuild, Take
 from conformance.recipes import Values
 from conformance.scenarios import Scenario, Setting
 from conformance.scenarios.loading import counted, interleavings, loader, takes
+from conformance.worlds.mishaps import ORDINARY
 
 ODD = (
     "Planned", "KeyError", "IndexError", "OSError", "TwoArguments", "KeywordOnly", "WithMessage",
@@ -25,6 +26,10 @@ def _errors(setting: Setting) -> Iterator[Case]:
     """Each exception from a dataset; some from `collate_fn`, and from a sampler."""
     for what, size in itertools.product(ODD, (2, None)):
         yield loader(Mapped(5, faults=(Fault("item", 2, what),)), [Iterate()], batch_size=size)
+    for number, what in enumerate((*ORDINARY, "Dropped", "Direct", "GeneratorExit")):
+        fault = (Fault("item", 2, what),)
+        yield loader(Mapped(5, faults=fault), [Iterate()], batch_size=(2, None)[number % 2])
+        yield _elsewhere(number // 2, what, batch_size=(2, None)[number % 2])
     for what in ("Planned", "OSError", "IndexError", "KeywordOnly"):
         for size in (2, None):
             function = Collate("list", (Fault("collate", 2, what),))
@@ -35,6 +40,15 @@ def _errors(setting: Setting) -> Iterator[Case]:
         yield loader(Mapped(9), [Iterate()], batch_sampler=batches)
         many = Mapped(5, faults=(Fault("item", 2, what),), many="all")
         yield loader(many, [Iterate()], batch_size=2)
+
+
+def _elsewhere(number: int, what: str, **options: Any) -> Case:
+    """An exception of `collate_fn` or of the sampler, in turn."""
+    if number % 2 or what == "GeneratorExit":
+        function = Collate("list", (Fault("collate", 2, what),))
+        return loader(Mapped(5), [Iterate()], collate_fn=function, **options)
+    order = Order(5, faults=(Fault("sampler", 2, what),))
+    return loader(Mapped(5), [Iterate()], sampler=order, **options)
 
 
 def _stops(setting: Setting) -> Iterator[Case]:
@@ -117,11 +131,16 @@ def _ends(setting: Setting) -> Iterator[Case]:
 
 
 def _buffers(setting: Setting) -> Iterator[Case]:
-    """One buffer for all items; everything that was delivered is read again at the end."""
+    """One buffer for all items; everything that was delivered is read again at the end.
+
+    Then the same with an item of its own each time: what is overwritten there, the loader did.
+    """
+    fresh = Rebuild((("dataset", Mapped(4, gives="tensor")),))
+    plan: list[Operation] = [Iterate(), Reread(), fresh, Iterate(), Reread()]
     for size, count in itertools.product((1, None, 2), (0, 1)):
         options: dict[str, Any] = {"batch_size": size, **counted(count)}
         if takes(setting, **options):
-            yield loader(Mapped(4, gives="buffer"), [Iterate(), Reread()], **options)
+            yield loader(Mapped(4, gives="buffer"), plan, **options)
 
 
 ERRORS = Scenario("loader-errors", _errors)

@@ -18,6 +18,10 @@ ROLE = "RandomSampler"
 LONG = 70_001
 """Beyond 2^16, and prime to nothing that a buffer may hold."""
 
+VAST = (((1 << 25) + 1, 30_000, 1, None), ((1 << 31) + 1, 20_000, 1, 4), (3 << 39, 20_000, 1, None))
+"""Throws from more indices than a single-precision number, 32 bits or a list can hold: lengths,
+draws, passes and seeds. Those just below 2^28 are left out: there torch 2.13 is 3 % off."""
+
 
 def taken(setting: Setting, arguments: dict[str, Any]) -> dict[str, Any] | None:
     """The arguments without those that say nothing; None if the role does not take the others."""
@@ -158,8 +162,8 @@ def _many(setting: Setting) -> Iterator[Case]:
     """Enough passes to see a biased shuffle, short and long, with a generator and without."""
 
     many = (
-        (2, None, 2000, 1), (3, None, 4000, None), (4, None, 17_000, 2), (5, None, 4000, None),
-        (8, 3, 3000, 3), (5, 13, 4000, None), (16, None, 6000, 4), (40, None, 1500, None),
+        (40, None, 1500, None), (2, None, 2000, 1), (3, None, 4000, None), (4, None, 17_000, 2),
+        (5, None, 4000, None), (8, 3, 3000, 3), (5, 13, 4000, None), (16, None, 6000, 4),
         (100, None, 8, None), (3001, None, 8, 5), (LONG, None, 5, None), (LONG, 50_000, 1, 6),
         (500_009, None, 1, 7),
     )  # fmt: skip
@@ -179,7 +183,7 @@ def _many_throws(setting: Setting) -> Iterator[Case]:
         few = ((1, 3, 10, 0), (2, 40, 500, 1), (7, 40, 1000, None), (16, None, 1000, 2))
         some = ((100, 1000, 40, None), (1000, 2000, 100, None))
         long = ((LONG, LONG, 2, 3), (LONG, 10, 4000, None))
-        for n, count, passes, seed in (*few, *some, *long):
+        for n, count, passes, seed in (*few, *some, *long, *VAST):
             generator = None if seed is None else Generator(setting.seed + seed)
             given = {"data_source": Data(n), "replacement": True, "num_samples": count}
             trials = passes if n > 64 else int(passes * setting.effort.trials)

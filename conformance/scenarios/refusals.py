@@ -42,12 +42,12 @@ def refused(role: str) -> Iterator[dict[str, Any]]:
 def _balanced(role: str) -> Iterator[dict[str, Any]]:
     labels = Values((0, 1, 1, 0, 1))
     if role == "BalanceClassSampler":
-        for mode in ("sideways", 0, -1, 1.5, None):
+        for mode in ("sideways", 0, -1, 1.5, None, True):
             yield {"labels": labels, "mode": mode}
         yield {"mode": "downsampling", "labels": Values(())}
         return
     weight = Values((1.0, 2.0))
-    for length in (0, -1, 2.5, "4", None):
+    for length in (0, -1, 2.5, "4", None, True):
         yield {"labels": labels, "weight": weight, "length": length}
     for wrong in ((1.0,), (1.0, 2.0, 3.0), (1.0, -1.0), (1.0, float("nan")), (0.0, 0.0), ()):
         yield {"labels": labels, "length": 4, "weight": Values(wrong)}

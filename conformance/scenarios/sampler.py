@@ -34,6 +34,12 @@ from conformance.scenarios.subjects import DRAWN, RANKED, SEEDED
 Plan = list[Operation]
 Made = dict[str, Any]
 
+RAISED = (
+    "RuntimeError", "KeyError", "ValueError", "AttributeError", "OSError", "StopAsyncIteration",
+    "IndexError", "TypeError", "AssertionError", "NotImplementedError", "PlannedRuntime",
+)  # fmt: skip
+"""What an inner sampler may raise; each is taken for something else by somebody."""
+
 
 def _widths(setting: Setting) -> tuple[int, ...]:
     """World sizes of small cases: ranks matter to some roles only."""
@@ -41,21 +47,20 @@ def _widths(setting: Setting) -> tuple[int, ...]:
 
 
 def scenario(
-    name: str, plan: Callable[[Setting, Made], Plan | None], narrow: Any = None
+    name: str, *plans: Callable[[Setting, Made], Plan | None], narrow: Any = None
 ) -> Scenario:
-    """A plan for every role. `narrow` changes or drops (None) the arguments that it is for."""
+    """Plans for every role. `narrow` changes or drops (None) the arguments that they are for."""
 
-    def adapt(setting: Setting, made: Made) -> tuple[Made, Plan] | None:
+    def adapt(setting: Setting, made: Made) -> list[tuple[Made, Plan]]:
         chosen = narrow(setting, made) if narrow else made
-        steps = plan(setting, chosen) if chosen is not None else None
-        return None if steps is None else (chosen, steps)
+        found = [plan(setting, chosen) for plan in plans] if chosen is not None else []
+        return [(chosen, steps) for steps in found if steps is not None]
 
     def small(setting: Setting) -> Iterator[Case]:
         for made in subjects.small(setting):
-            found = adapt(setting, made)
-            for width in _widths(setting) if found else ():
-                chosen, steps = found or ({}, [])
-                yield Case(setting.role, chosen, steps, width, ambient=setting.seed)
+            for chosen, steps in adapt(setting, made):
+                for width in _widths(setting):
+                    yield Case(setting.role, chosen, steps, width, ambient=setting.seed)
 
     def drawn(setting: Setting) -> st.SearchStrategy[Case] | None:
         if not any(adapt(setting, made) for made in subjects.small(setting)):
@@ -68,7 +73,8 @@ def scenario(
 @st.composite
 def _drawn(draw: st.DrawFn, setting: Setting, adapt: Any) -> Case:
     fit = subjects.drawn(setting).map(lambda made: adapt(setting, made)).filter(bool)
-    arguments, plan = draw(fit)
+    found = draw(fit)
+    arguments, plan = found[0] if len(found) == 1 else draw(st.sampled_from(found))
     return Case(
         setting.role, arguments, plan, draw(st.sampled_from(setting.world_sizes)), world="group",
         passed=draw(st.booleans()), ambient=draw(st.integers(0, 99)),
@@ -148,7 +154,8 @@ def _idle_between(setting: Setting, made: Made) -> Plan:
 
 def _restart(setting: Setting, made: Made) -> Plan:
     plan: Plan = [Iterate(), Open("a"), Take("a"), Iterate(), Open("b"), Iterate(), Drain("a")]
-    return [*_at(setting, 1), *plan, Drain("b"), Iterate()]
+    given_up: Plan = [Take("c"), Open("c"), Take("c", max(1, size_of(made))), Iterate()]
+    return [*_at(setting, 1), *plan, Drain("b"), Iterate(), Open("c"), *given_up]
 
 
 WOVEN: Plan = [
@@ -197,17 +204,25 @@ def _mutable(setting: Setting, made: Made) -> Made | None:
     return _private(setting, changed) if differ else None
 
 
+STEP_BY_STEP: Plan = [
+    Globals(), Open("a"), Globals(), Take("a"), Globals(), Take("a", 2), Globals(), Open("a"),
+    Globals(),
+]  # fmt: skip
+"""The states after `iter`, after each `next`, and once a pass was left."""
+
+
 def _elsewhere(setting: Setting, made: Made) -> Plan:
     """The same under other global states; nothing global may change on the way."""
     whole: Plan = [*_at(setting, 1), Globals(), Iterate(), Globals(), Iterate()]
     second: Plan = [Reseed(77), Globals(), Rebuild(), Globals(), *whole]
-    return [Reseed(3), Globals(), Rebuild(), Globals(), *whole, *second]
+    return [Reseed(3), Globals(), Rebuild(), Globals(), *whole, *STEP_BY_STEP, *second]
 
 
 def _manual(setting: Setting, made: Made) -> Plan:
     """torch.manual_seed alone fixes a pass, whatever numpy and random do."""
     pair: Plan = [Reseed(3, "torch"), Globals(), Iterate(), Globals()]
-    return [*pair, Reseed(8, "numpy"), Reseed(9, "random"), *pair, Reseed(4, "torch"), Iterate()]
+    others: Plan = [Reseed(8, "numpy"), Reseed(9, "random")]
+    return [*pair, *others, *pair, Reseed(4, "torch"), Iterate(), *STEP_BY_STEP]
 
 
 def _anywhere(setting: Setting, made: Made) -> Plan:
@@ -222,13 +237,37 @@ def _same_shard(setting: Setting, made: Made) -> Made | None:
     return {**found, "num_replicas": 3, "rank": 1}
 
 
-def _resized(setting: Setting, made: Made) -> Plan | None:
-    n = next((v.n for v in made.values() if isinstance(v, Data)), None)
-    sized = setting.role in ("SequentialSampler", "RandomSampler", "DistributedSampler")
-    drawn_whole = "num_samples" not in made and not made.get("replacement")
-    if n is None or not sized or not drawn_whole or made.get("drop_last"):
+def _sizable(setting: Setting, made: Made) -> Made | None:
+    """What the plan can resize: a dataset that is drawn whole, or what is behind a sampler."""
+    if "num_samples" in made or made.get("replacement"):
         return None
-    return [Iterate(), Resize(n + 3 if n % 2 else max(0, n - 2)), Len(), Iterate()]
+    inner = made.get("sampler")
+    if inner is not None:
+        return made if isinstance(inner, Probe) or not _moves(made) else None
+    sized = setting.role in ("SequentialSampler", "RandomSampler", "DistributedSampler")
+    return made if sized and not made.get("drop_last") else None
+
+
+def _other_size(made: Made) -> int:
+    n = size_of(made)
+    return n + 3 if n % 2 else max(0, n - 2)
+
+
+def _resized(setting: Setting, made: Made) -> Plan:
+    return [Iterate(), Resize(_other_size(made)), Len(), Iterate()]
+
+
+def _resized_measured(setting: Setting, made: Made) -> Plan:
+    """The length is asked before the change, and then, to another size, before and after it."""
+    n = size_of(made)
+    return [Len(), Resize(n + 5), Iterate(), Resize(_other_size(made)), Len(), Iterate(), Len()]
+
+
+def _resized_unmeasured(setting: Setting, made: Made) -> Plan:
+    """Nobody ever asks for the length; at last an iterator is under way and left behind."""
+    n, other = size_of(made), _other_size(made)
+    left: Plan = [Open("a"), Take("a"), Resize(n + 1), Iterate()]
+    return [Resize(other), Iterate(), Resize(n), Iterate(), Resize(2 * n + 1), Iterate(), *left]
 
 
 def _raising(setting: Setting, made: Made) -> Made | None:
@@ -239,9 +278,18 @@ def _raising(setting: Setting, made: Made) -> Made | None:
 
 
 def _to_the_error(setting: Setting, made: Made) -> Plan:
-    """To the error, and there again: nothing may be left of the first time."""
+    """To each error, and there again: nothing may be left of the first time.
+
+    Only a batch sampler surely comes to the end of the inner pass, and to an error there.
+    """
     again: Plan = [Look()] if setting.role == "DatasetFromSampler" else [Iterate()]
-    return again * 2
+    count, at = made["sampler"].count, made["sampler"].at
+    places = (at, 0, count) if setting.role == "BatchSampler" else (at, 0)
+    plan = again * 2
+    for number, what in enumerate(RAISED):
+        probe = Probe("Raising", count, places[number % len(places)], what)
+        plan += [Rebuild((("sampler", probe),)), *again * 2]
+    return plan
 
 
 def _copied(how: str) -> Callable[[Setting, Made], Plan]:
@@ -256,6 +304,19 @@ def _revisited(setting: Setting, made: Made) -> Plan:
     visits: Plan = [step for e in (2, 0, 2, 5) for step in (SetEpoch(e), Iterate())]
     middle: Plan = [Open("a"), Take("a"), SetEpoch(9), Drain("a"), SetEpoch(2), SetEpoch(2)]
     return [*visits, *middle, Iterate(), Rebuild(), SetEpoch(7), SetEpoch(2), Iterate()]
+
+
+def _epochs_given_up(setting: Setting, made: Made) -> Plan:
+    """A pass is left before an epoch is set: dropped, still under way, not begun, all but ended.
+
+    Then the same epochs of samplers that were made afresh, and of one that was left before any.
+    """
+    dropped: Plan = [Open("a"), Take("a"), Open("a"), SetEpoch(3), Iterate()]
+    under_way: Plan = [Open("b"), Take("b", 2), Open("c"), SetEpoch(5), Iterate()]
+    almost: Plan = [Open("d"), Take("d", max(1, size_of(made))), Len(), SetEpoch(0), Iterate()]
+    visits = [*dropped, *under_way, *almost, Take("b"), SetEpoch(3), Iterate()]
+    afresh: Plan = [Rebuild(), SetEpoch(5), Iterate(), Rebuild(), SetEpoch(3), Iterate()]
+    return [*visits, *afresh, Rebuild(), Open("e"), Take("e"), SetEpoch(0), Iterate()]
 
 
 def _empty_small(setting: Setting) -> Iterator[Case]:
@@ -305,35 +366,38 @@ def _like_integers(setting: Setting) -> Iterator[Case]:
 
 
 def _epoch_types(setting: Setting) -> Iterator[Case]:
-    fitting = [made for made in subjects.small(setting) if _epochs(setting, made)]
-    made = fitting[-1] if fitting else None
+    small = (m for m in subjects.small(setting) if "seed" not in m or setting.accepts("seed"))
+    fitting = [made for made in small if _epochs(setting, made)]
+    if not fitting:
+        return
+    made = fitting[-1]
+    fixed = subjects.is_private(setting, made)  # else no epoch has an order of its own
+    before: Plan = [SetEpoch(1), Iterate()] if fixed else []
     for epoch in ("1", None, 1.5):
-        if made is not None:
-            refused: Plan = [SetEpoch(1), Iterate(), SetEpoch(epoch), SetEpoch(1), Iterate()]
-            yield Case(setting.role, made, refused)
-    if made is not None:
-        plan: Plan = [SetEpoch(Raw(3)), Iterate(), SetEpoch(1), Iterate(), SetEpoch(3), Iterate()]
-        yield Case(setting.role, made, plan)
+        yield Case(setting.role, made, [*before, SetEpoch(epoch), SetEpoch(1), Iterate()])
+    after: Plan = [SetEpoch(3), Iterate()] if fixed else []
+    yield Case(setting.role, made, [SetEpoch(Raw(3)), Iterate(), SetEpoch(1), Iterate(), *after])
 
 
 TOUR = scenario("tour", _tour)
 LEN_BETWEEN = scenario("len between", _len_between)
 IDLE = scenario("idle iterator", _idle_between)
 RESTART = scenario("restart", _restart)
-INTERLEAVED = scenario("interleaved", _interleaved, _steady)
+INTERLEAVED = scenario("interleaved", _interleaved, narrow=_steady)
 INTERLEAVED_DRAWS = scenario("interleaved draws", _interleaved_draws)
-ARGUMENTS = scenario("arguments kept", _arguments_kept, _listed)
-ALIASED = scenario("arguments overwritten", _aliased, _mutable)
-ELSEWHERE = scenario("other global states", _elsewhere, _private)
-MANUAL = scenario("manual seed", _manual, _global)
-ANYWHERE = scenario("another process", _anywhere, _same_shard)
-RESIZED = scenario("resized", _resized)
-RAISING = scenario("raising", _to_the_error, _raising)
-PICKLED = scenario("pickled", _copied("pickle"), _private)
-DEEPCOPIED = scenario("deepcopied", _copied("deepcopy"), _private)
+ARGUMENTS = scenario("arguments kept", _arguments_kept, narrow=_listed)
+ALIASED = scenario("arguments overwritten", _aliased, narrow=_mutable)
+ELSEWHERE = scenario("other global states", _elsewhere, narrow=_private)
+MANUAL = scenario("manual seed", _manual, narrow=_global)
+ANYWHERE = scenario("another process", _anywhere, narrow=_same_shard)
+RESIZED = scenario("resized", _resized, _resized_measured, _resized_unmeasured, narrow=_sizable)
+RAISING = scenario("raising", _to_the_error, narrow=_raising)
+PICKLED = scenario("pickled", _copied("pickle"), narrow=_private)
+DEEPCOPIED = scenario("deepcopied", _copied("deepcopy"), narrow=_private)
 REVISITED = scenario(
-    "epochs revisited", _revisited, lambda s, m: _steady(s, m) if _epochs(s, m) else None
-)
+    "epochs revisited", _revisited, _epochs_given_up,
+    narrow=lambda s, m: _steady(s, m) if _epochs(s, m) else None,
+)  # fmt: skip
 EMPTY = Scenario("empty", _empty_small)
 LIKE_INTEGERS = Scenario("integer-likes", _like_integers)
 EPOCH_TYPES = Scenario("epoch types", _epoch_types)

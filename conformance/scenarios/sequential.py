@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from hypothesis import strategies as st
 
 from conformance.case import Case
-from conformance.operations import Iterate, Operation, Resize
+from conformance.operations import Iterate, Len, Open, Operation, Resize, Take
 from conformance.recipes import Data
 from conformance.scenarios import Scenario, Setting
 from conformance.scenarios.lengths import lengths
@@ -17,13 +17,17 @@ ROLE = "SequentialSampler"
 
 def _passes_small(setting: Setting) -> Iterator[Case]:
     for n in (*range(setting.effort.n_max + 1), 100, 2000, 20_000, 65_537):
-        yield Case(ROLE, {"data_source": Data(n)}, [Iterate()] * 4, ambient=setting.seed)
+        left = [Open("a"), Take("a"), Iterate()] if n <= 100 else []
+        plan = [*[Iterate()] * 4, *left]
+        yield Case(ROLE, {"data_source": Data(n)}, plan, ambient=setting.seed)
 
 
 def _resized_small(setting: Setting) -> Iterator[Case]:
     for n in range(setting.effort.n_max + 1):
         plan = [Iterate(), Resize(n + 3), Iterate(), Resize(n // 2), Iterate(), Iterate()]
         yield Case(ROLE, {"data_source": Data(n)}, plan, ambient=setting.seed)
+        asked = [Len(), Resize(n + 3), Iterate(), Open("a"), Take("a"), Resize(n + 5), Iterate()]
+        yield Case(ROLE, {"data_source": Data(n)}, asked, ambient=setting.seed)
 
 
 @st.composite

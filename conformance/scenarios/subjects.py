@@ -185,10 +185,10 @@ def generators() -> st.SearchStrategy[Generator]:
 
 @functools.cache
 def labels() -> st.SearchStrategy[Values]:
-    """Labels 0..K-1, each class with a member."""
+    """Labels 0..K-1 or names, which a set orders anew in each process; each class has a member."""
     few = st.lists(st.integers(0, 4), min_size=1, max_size=60)
-    many = st.builds(_squares, st.integers(12, 300), st.integers(1, 7))
-    kinds = st.sampled_from(["list", "tensor", "ndarray"])
+    many = st.builds(_squares, st.integers(12, 300), st.sampled_from([2, 5, 7, 11, 13, 1]))
+    kinds = st.sampled_from(["list", "tensor", "ndarray", "names"])
     return st.builds(_dense, st.one_of(few, many), kinds)
 
 
@@ -199,6 +199,8 @@ def _squares(n: int, modulus: int) -> list[int]:
 
 def _dense(found: list[int], kind: str) -> Values:
     known = {label: number for number, label in enumerate(sorted(set(found)))}
+    if kind == "names":
+        return Values(tuple(f"class {known[label]}" for label in found))
     return Values(tuple(known[label] for label in found), kind)
 
 

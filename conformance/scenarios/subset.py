@@ -8,16 +8,19 @@ from typing import Any
 from hypothesis import strategies as st
 
 from conformance.case import Case
-from conformance.operations import Iterate, Operation, Passes
+from conformance.operations import Iterate, Open, Operation, Passes, Take
 from conformance.recipes import Generator, Values
 from conformance.scenarios import Scenario, Setting
-from conformance.scenarios.lengths import lengths, seeds
+from conformance.scenarios.lengths import BIG, lengths, seeds
 from conformance.scenarios.random import LONG, cases, grouped, reseeded
 
 KINDS = (
     "list", "tuple", "range", "ndarray", "ndarray.int32", "ndarray.uint8", "tensor", "int32",
 )  # fmt: skip
 """How indices are handed over; the last two are tensors."""
+
+LEFT: list[Operation] = [Open("a"), Take("a", 2), Iterate(), Open("a"), Take("a"), Iterate()]
+"""Passes are left, one still under way and one dropped; each further one is complete."""
 
 
 def _indices(n: int) -> list[tuple[int, ...] | range]:
@@ -30,7 +33,9 @@ def _passes_small(setting: Setting) -> Iterator[Case]:
         for n in (*range(setting.effort.n_max + 1), 33, 100, 2000):
             for items in _indices(n):
                 for seed in (None, Generator(setting.seed)):
-                    yield {"indices": Values(items), "generator": seed}, [Iterate()] * 4
+                    yield {"indices": Values(items), "generator": seed}, [*[Iterate()] * 4, *LEFT]
+        for kind in ("list", "ndarray", "tensor"):
+            yield {"indices": Values(BIG, kind)}, [Iterate()] * 2
         yield {"indices": Values(range(5, 20_005))}, [Iterate()] * 2
         yield {"indices": Values(range(5, 5 + LONG))}, [Iterate()] * 3
         yield {"indices": Values(range(0, 2 * LONG, 2), "range")}, [Iterate()]
@@ -82,7 +87,8 @@ def _many(setting: Setting) -> Iterator[Case]:
     """Enough passes to see a biased shuffle, short and long, with a generator and without."""
 
     def made() -> Iterator[tuple[dict[str, Any], list[Operation]]]:
-        few = ((2, 2000, 1), (3, 4000, None), (4, 17_000, 2), (5, 4000, None), (16, 6000, 3))
+        tiny = ((2, 2000, 1), (3, 4000, None), (4, 17_000, 2), (5, 4000, None))
+        few = ((40, 300, None), *tiny, (16, 6000, 3))
         for n, passes, seed in (*few, (3001, 8, 4), (LONG, 3, None), (500_009, 1, 5)):
             trials = passes if n > 64 else int(passes * setting.effort.trials)
             generator = None if seed is None else Generator(setting.seed + seed)

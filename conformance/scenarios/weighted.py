@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from conformance.case import Case
 from conformance.operations import Iterate, Operation, Passes
-from conformance.recipes import Generator, Raw, Sparse, Values
+from conformance.recipes import Generator, Raw, Runs, Sparse, Values
 from conformance.scenarios import Scenario, Setting
 from conformance.scenarios.lengths import lengths, seeds
 from conformance.scenarios.random import LONG, cases, grouped, reseeded
@@ -20,6 +20,17 @@ BIG = Generator(1 << 31)
 NAN, INF = float("nan"), float("inf")
 FOUR = (2.0, 3.0, 3.0, 4.0)
 """Four classes, none of them rare: 2 % in one of them is seen in 1.5 million draws."""
+
+STEEP = tuple(10.0 ** (-(i * 4 % 9) / 2) for i in range(9))
+"""The heaviest 10^4 times the lightest, in no order; the lightest come 68 times of a million."""
+
+UNEVEN = Runs(((1.0, 6), (1000.0, 1), (1.0, 2)), times=8_000)
+"""Many light ones among heavy ones, and together 0.8 % of the draws."""
+
+TAIL = Runs(((3.0, 1), (1e-7, 60_000), (5.0, 1), (1e-7, 9)))
+"""Two heavy ones, and 60,000 beside which each is nothing in single precision."""
+
+ONE_HEAVY = Runs(((1.0, 1500), (1500.0, 1), (1.0, 499)))
 
 Made = Iterator[tuple[dict[str, Any], list[Operation]]]
 
@@ -91,7 +102,8 @@ def _many(setting: Setting) -> Iterator[Case]:
             (FOUR, 2, 5000, None), (FOUR, 1, 10_000, 1), ((1.0, 0.0, 3.0), 5, 2000, 2),
             (range(200), 20_000, 5, 6), (FOUR, 50, 2000, 5), ((1.0, 9.0), 2, 2000, None),
             (tuple(float(i) for i in range(1, 41)), 20_000, 5, None),
-            (range(LONG), 100_000, 3, 3), (FOUR, 100_000, 15, 4),
+            (range(LONG), 100_000, 3, 3), (FOUR, 100_000, 15, 4), (STEEP, 1_000_000, 1, None),
+            (UNEVEN, 100_000, 1, 7), (TAIL, 200_000, 1, None),
         )  # fmt: skip
         for weights, count, passes, seed in many:
             trials = max(1, int(passes * setting.effort.trials))
@@ -107,6 +119,7 @@ def _many_first(setting: Setting) -> Iterator[Case]:
         many = (
             (FOUR, 1, 10_000, None), (FOUR, 4, 10_000, 1), ((1.0, 0.0, 3.0), 2, 4000, None),
             (tuple(float(i) for i in range(1, 41)), 7, 10_000, 2), (range(LONG), 5, 200, 3),
+            (ONE_HEAVY, 30, 400, None), (ONE_HEAVY, 1000, 100, 4), (STEEP, 3, 4000, None),
         )  # fmt: skip
         for weights, count, passes, seed in many:
             generator = None if seed is None else Generator(setting.seed + seed)
@@ -181,8 +194,14 @@ def _seeded_drawn(draw: st.DrawFn, setting: Setting) -> Case:
 
 def _beyond(setting: Setting) -> Iterator[Case]:
     limit = 1 << 24
-    weights = Sparse(limit + 6, (3, limit + 1, limit + 4))
-    yield Case(ROLE, {"weights": weights, "num_samples": 80}, [Iterate()], ambient=setting.seed)
+    yield _sparse(setting, limit + 6, (3, limit + 1, limit + 4))
+    if setting.effort.name == "nightly":  # a gigabyte, as soon as somebody copies it
+        yield _sparse(setting, 3 * limit + 6, (3, limit + 1, 2 * limit + 4, 3 * limit + 5))
+
+
+def _sparse(setting: Setting, n: int, ones: tuple[int, ...]) -> Case:
+    arguments = {"weights": Sparse(n, ones), "num_samples": 80}
+    return Case(ROLE, arguments, [Iterate()], ambient=setting.seed)
 
 
 PASSES = Scenario("weighted-passes", _passes_small, lambda s: _passes_drawn(s), 0.3)

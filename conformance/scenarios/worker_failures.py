@@ -13,6 +13,7 @@ from conformance.loading import Hold, Journal, Schedule, Settle, Strike
 from conformance.operations import Drain, Open, Operation, Take
 from conformance.scenarios import Scenario, Setting
 from conformance.scenarios.loading import ROLE, loader, parcels, schedules, takes
+from conformance.worlds.mishaps import ORDINARY
 
 KINDS = (
     "Planned", "ValueError", "KeyError", "OSError", "Coded", "UnicodeDecodeError", "TwoArguments",
@@ -21,6 +22,8 @@ KINDS = (
 
 UNSENT = ("Local", "Unpicklable", "Explosive")
 """Exceptions that pickle does not carry."""
+
+AT_ONCE = 18  # exceptions of different classes in one pass
 
 TWICE: list[Operation] = [step for name in "ab" for step in (Open(name), *[Drain(name)] * 3)]
 """Two passes, each read to its end past two errors."""
@@ -51,6 +54,7 @@ def _errors(setting: Setting) -> Iterator[Case]:
     for kind in KINDS:
         data = Stream(6, faults=faulty(kind, 3))
         yield loader(data, plan, "alone", batch_size=None, num_workers=2)
+    yield from _every_class()
     three = Mapped(7, faults=faulty("OSError", 2, 5))
     ways: list[dict[str, Any]] = [{}, {"persistent_workers": True}, {"pin_memory": True}]
     if takes(setting, in_order=1):
@@ -59,6 +63,22 @@ def _errors(setting: Setting) -> Iterator[Case]:
         ways += [{"multiprocessing_context": start} for start in ("spawn", "forkserver")]
     for options in ways:
         yield loader(three, TWICE, "alone", num_workers=3, **options)
+
+
+def _every_class() -> Iterator[Case]:
+    """Every builtin class, many in one pass; one that no handler of Exception sees."""
+    kinds = (*ORDINARY, "Dropped")
+    for number, start in enumerate(range(0, len(kinds), AT_ONCE)):
+        several = kinds[start : start + AT_ONCE]
+        where = ("item", "collate")[number % 2]
+        faults = tuple(Fault(where, at, kind) for at, kind in enumerate(several))
+        collate = Collate(faults=faults if where == "collate" else ())
+        data = Mapped(len(several) + 1, faults=faults if where == "item" else ())
+        plan: list[Operation] = [Open("a"), *[Drain("a")] * (len(several) + 1)]
+        options: dict[str, Any] = {"collate_fn": collate, "num_workers": 1 + number % 2}
+        yield loader(data, plan, "alone", **options)
+    direct = Mapped(2, faults=faulty("Direct", 0))
+    yield loader(direct, [Open("a"), Drain("a"), Drain("a")], "alone", num_workers=1)
 
 
 def _places(setting: Setting) -> Iterator[Case]:
@@ -89,6 +109,10 @@ def _sampling(setting: Setting) -> Iterator[Case]:
     yield loader(Mapped(8), plan, "alone", batch_size=2, **options)
     batches = Order(5, "batches", _in_sampler(3))
     yield loader(Mapped(10), plan, "alone", num_workers=1, batch_sampler=batches)
+    if takes(setting, in_order=1):
+        for workers, at in ((1, 3), (2, 0), (2, 7)):
+            free: dict[str, Any] = {"in_order": False, "num_workers": workers}
+            yield loader(Mapped(8), plan, "alone", sampler=Order(8, faults=_in_sampler(at)), **free)
     options = {"sampler": Order(8, faults=_in_sampler(6)), "persistent_workers": True}
     again: list[Operation] = [*plan, Open("b"), *(Take("b") for _ in range(10))]
     yield loader(Mapped(8), again, "alone", num_workers=2, **options)

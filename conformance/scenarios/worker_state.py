@@ -7,7 +7,7 @@ from typing import Any
 
 from conformance.case import Case
 from conformance.datasets import GENERATORS, Collate, Mapped, Order, Stream
-from conformance.loading import Drop, Free, Journal, Printed, Schedule, Settle, Shut, Tell
+from conformance.loading import Drop, Free, Journal, Printed, Schedule, Settle, Shut, Tell, Trickle
 from conformance.operations import (
     Drain,
     Globals,
@@ -88,6 +88,10 @@ def _told(setting: Setting) -> Iterator[Case]:
             yield loader(Mapped(9, gives="marked"), plan, num_workers=2, batch_size=2, **options)
         yield loader(Mapped(3, gives="marked"), ended, num_workers=1, **options)
         yield loader(Stream(6, gives="marked"), whole, num_workers=3, **options)
+    for number, how in enumerate(("method", "list", "dict", "tensor", "inner")):
+        changed = [step for mark in (1, 2, 3) for step in (Tell(mark, how), Iterate())]
+        data = (Mapped(4, gives="marked"), Stream(4, gives="marked"))[number % 2]
+        yield loader(data, changed, num_workers=1 + number % 2, **KEPT[1])
 
 
 def _epochs(setting: Setting) -> Iterator[Case]:
@@ -177,13 +181,21 @@ def _ranks(setting: Setting) -> Iterator[Case]:
 
 
 def _timeouts(setting: Setting) -> Iterator[Case]:
-    """A gate that is shut for longer than the timeout: from the start, and in the middle."""
+    """A gate that is shut for longer than the timeout: from the start, in the middle, and for one
+    of two workers."""
     opened = [Free(), Settle(), Drain("a"), Drain("a"), Drain("a")]
     start = [Shut(), Open("a"), Take("a"), Take("a"), *opened]
     middle = [Open("a"), Take("a"), Settle(), Shut(), *[Take("a")] * 4, *opened]
-    for plan, workers, options in ((start, 2, {}), (middle, 1, {}), (start, 1, KEPT[1])):
+    ways: tuple[tuple[list[Operation], int, float, dict[str, Any]], ...] = (
+        (start, 2, 0.5, {}), (middle, 1, 1, {}), (start, 1, 1.5, KEPT[1]),
+    )  # fmt: skip
+    for plan, workers, timeout, options in ways:
         data = Mapped(8, gated=1)
-        yield loader(data, plan, "alone", num_workers=workers, timeout=1, **options)
+        yield loader(data, plan, "alone", num_workers=workers, timeout=timeout, **options)
+    # The batch that is due does not come, while another worker delivers and delivers.
+    late = [Trickle(1, 0.3), Open("a"), Take("a"), *opened]
+    options = {"num_workers": 2, "prefetch_factor": 9, "timeout": 0.4}
+    yield loader(Mapped(20, gated=1), late, "alone", **options)
 
 
 DICE = Scenario("dice", _dice)

@@ -14,6 +14,7 @@ from conformance.loading import Describe, Free, Journal, Schedule, Settle, Shut
 from conformance.operations import Drain, Iterate, Len, Open, Operation, Rebuild, Reseed, Take
 from conformance.recipes import Generator
 from conformance.scenarios import Scenario, Setting
+from conformance.scenarios.loader_forms import KNOWN, SIGNALS, of
 from conformance.scenarios.loading import (
     ROLE,
     chunked,
@@ -78,6 +79,10 @@ def _alike(setting: Setting) -> Iterator[Case]:
     for gives in ("nested", "array", "named", "text"):
         plan = _with_other_workers([Iterate(), Describe()])
         yield loader(Mapped(3, gives=gives), plan, num_workers=2, batch_size=2)
+    plan = _with_other_workers([Iterate(), Describe()])
+    yield loader(of(KNOWN, 2 * len(KNOWN)), plan, num_workers=2, batch_size=2)
+    single = (*KNOWN, *SIGNALS)
+    yield loader(of(single, len(single), 1), plan, num_workers=2, batch_size=None)
 
 
 def _started(setting: Setting) -> Iterator[Case]:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from conformance.case import Case
 from conformance.operations import (
+    PLACES,
     Arguments,
     Drain,
     Epochs,
@@ -21,15 +22,19 @@ from conformance.operations import (
     Open,
     Operation,
     Rebuild,
+    Resize,
     SetEpoch,
     Take,
 )  # fmt: skip
 from conformance.recipes import Data, Generator, Probe, Recipe, Role, Values
 from conformance.scenarios import Scenario, Setting
-from conformance.scenarios.lengths import lengths
+from conformance.scenarios.lengths import BIG, lengths
 
 ROLE = "DistributedSamplerWrapper"
 Plan = list[Operation]
+
+ODD = (4, -1, 0, None, "", 0, False, -1, 2)
+"""Items of an inner sampler; some of them are what a careless loop takes for nothing."""
 
 GLOBAL_RANDOM = (
     Probe("TorchRandom", 12), Probe("NumpyRandom", 12), Probe("PythonRandom", 12),
@@ -62,6 +67,25 @@ def _passes_small(setting: Setting) -> Iterator[Case]:
     for count, width in itertools.product((5, 8), (2, 3)):
         yield _case(Probe("Doubling", count), [SetEpoch(0), Len(), Iterate()], width, {})
         yield _case(Values(tuple(range(count, 0, -1))), [Iterate(), Iterate()], width, {})
+    yield from _strange(setting)
+    yield from _resized(setting)
+
+
+def _strange(setting: Setting) -> Iterator[Case]:
+    """Inner items that come often, are very large, or are no indices at all."""
+    often = (Probe("Doubling", 21), Values((7, 7, 0, 7, 3) * 5))
+    odd = (Values(ODD), Values(ODD[::-1])) if setting.hands_over else ()
+    for inner, width in itertools.product((*often, Values(BIG), *odd), (1, 2, 3, 4)):
+        yield _case(inner, [SetEpoch(1), Iterate(), Iterate()], width, {})
+
+
+def _resized(setting: Setting) -> Iterator[Case]:
+    """The inner passes have another number of items each time."""
+    for count, width in itertools.product((5, 8, 150), (1, 2, 3, 4)):
+        grown: Plan = [SetEpoch(1), Iterate(), Resize(count + 4), SetEpoch(1), Len(), Iterate()]
+        plan = [*grown, Resize(count - 3), SetEpoch(1), Iterate(), SetEpoch(1), Iterate()]
+        for flags in _flags(setting):
+            yield _case(Probe("Descending", count), plan, width, flags)
 
 
 @st.composite
@@ -123,22 +147,16 @@ def _agree_small(setting: Setting) -> Iterator[Case]:
 
 @st.composite
 def _agree_drawn(draw: st.DrawFn, setting: Setting) -> Case:
-    """Real ranks; where they meet through their group, also private generators that differ."""
+    """Real ranks, each with global states of its own."""
     width = draw(st.sampled_from([w for w in setting.world_sizes if w > 1]))
     count = draw(lengths(12, 3000, around=width))
-    private = Role("RandomSampler", data_source=Data(count), generator=Generator(7, by_rank=True))
     names = ("TorchRandom", "NumpyRandom", "PythonRandom")
     kinds = [
         *(Probe(name, count) for name in names),
         Role("RandomSampler", data_source=Data(count)),
     ]
-    alone = draw(st.booleans())
-    inner = draw(st.sampled_from(kinds if alone or setting.simulated else [*kinds, private]))
     plan = [SetEpoch(draw(st.integers(0, 9))), Iterate(), Iterate()]
-    return Case(
-        ROLE, {"sampler": inner}, plan, width, world="group", passed=alone,
-        ambient=draw(st.integers(0, 99)),
-    )  # fmt: skip
+    return _in_group(draw, draw(st.sampled_from(kinds)), plan, width, {})
 
 
 def _some_agree(setting: Setting) -> st.SearchStrategy[Case] | None:
@@ -166,11 +184,16 @@ def _shuffled(setting: Setting) -> Iterator[Case]:
 
 
 def _many(setting: Setting) -> Iterator[Case]:
-    """Enough epochs to see a biased shuffle, by one rank and by two."""
+    """Enough epochs to see a biased shuffle, short and long, by one rank and by two."""
     trials = int(2000 * setting.effort.trials)
-    for count, width in ((5, 1), (16, 1), (4, 2)) if setting.accepts("shuffle") else ():
-        flags = {"shuffle": True}
+    flags = {"shuffle": True}
+    for count, width in ((40, 1), (5, 1), (16, 1), (4, 2)) if setting.accepts("shuffle") else ():
         yield _case(Probe("Descending", count), [Epochs(trials)], width, flags, setting.seed)
+    for count, width in ((3002, 2), (20_003, 1)) if setting.accepts("shuffle") else ():
+        yield _case(Probe("Descending", count), [Epochs(2)], width, flags, setting.seed)
+    if setting.accepts("shuffle") and setting.accepts("drop_last"):
+        cut = {**flags, "drop_last": True}
+        yield _case(Probe("Descending", 5), [Epochs(trials)], 3, cut, setting.seed)
 
 
 def _lying(setting: Setting) -> Iterator[Case]:
@@ -179,6 +202,9 @@ def _lying(setting: Setting) -> Iterator[Case]:
             yield _case(Probe("Lying", count, declared), [Iterate()], width, _unshuffled(setting))
     for width in (1, 2, 3):
         yield _case(Probe("Unsized", 7), [Iterate()], width, _unshuffled(setting))
+        for inner in (Probe("Unsized", 7), Probe("Lying", 7, 9), Probe("Lying", 7, 5)):
+            plan: Plan = [Iterate(), Resize(12), Iterate(), Resize(4), Iterate()]
+            yield _case(inner, plan, width, _unshuffled(setting))
 
 
 def _untouched(setting: Setting) -> Iterator[Case]:
@@ -202,21 +228,36 @@ def _twice(setting: Setting) -> Iterator[Case]:
     for rank in (0, 1):
         inner = Role("DistributedSampler", dataset=Data(8), num_replicas=2, rank=rank)
         yield _case(inner, [], 2, {})
+        inner = Role(ROLE, sampler=Probe("Descending", 8), num_replicas=2, rank=rank)
+        yield _case(inner, [], 2, {})
 
 
 def _views(setting: Setting) -> Iterator[Case]:
     for count in (0, 1, 2, 7, 150, 1500):
         for kind in ("Descending", "Doubling", "Turning"):
-            yield Case(
-                "DatasetFromSampler", {"sampler": Probe(kind, count)}, [Len(), Look(), Look()]
-            )
+            yield _view(Probe(kind, count), [Len(), Look(), Look()])
+    for count in (1, 2, 7, 150):
+        plan: Plan = [Look("descending", past=7), Look("twice", past=-1)]
+        for how in ("strided", "shuffled", "twice"):
+            plan += [Rebuild(), Look(how, past=-1), Look("descending")]
+        yield _view(Probe("Doubling", count), plan)
+        yield _view(Probe("Descending", count), [*plan, Rebuild(), Len(), Look(past=-9)])
+        yield _view(Probe("Descending", count), [Len(), Resize(count + 3), Len(), Look()])
+        yield _view(Probe("Descending", count), [Resize(count - 1), Look("descending"), Look()])
+    for inner in (Values(BIG), Values(ODD)) if setting.hands_over else ():
+        yield _view(inner, [Look(), Look("descending")])
+
+
+def _view(inner: Recipe, plan: Plan) -> Case:
+    return Case("DatasetFromSampler", {"sampler": inner}, plan)
 
 
 @st.composite
 def _views_drawn(draw: st.DrawFn, setting: Setting) -> Case:
     inner = Probe("Descending", draw(lengths(0, 3000)))
     width = draw(st.sampled_from(setting.world_sizes))
-    return Case("DatasetFromSampler", {"sampler": inner}, [Look(), Look()], width, world="group")
+    plan = [Look(draw(st.sampled_from([*PLACES])), draw(st.integers(-9, 9))), Look()]
+    return Case("DatasetFromSampler", {"sampler": inner}, plan, width, world="group")
 
 
 def _in_groups(small: Callable[[Setting], Iterator[Case]]) -> Any:

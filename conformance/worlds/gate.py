@@ -55,11 +55,12 @@ BELLS = 4
 TURNS_MAX = 4096
 WORKERS_MAX = 64
 
-SHUT, FREE, SCHEDULED, HELD, MOURNING = 1, 0, 2, 3, 4
-MODE, TURN, TAKEN, COUNT, ARRIVAL, DIES, HOW, LOST, HASTY, ITEM, WANTED, CAME = range(12)
+SHUT, FREE, SCHEDULED, HELD, MOURNING, TRICKLING = 1, 0, 2, 3, 4, 5
+MODE, TURN, TAKEN, COUNT, ARRIVAL, DIES, HOW, LOST, HASTY, ITEM, WANTED, WHO, PACE, CAME = range(14)
 """Places in the mapped state. LOST: this schedule could not be followed; HASTY: an earlier one was
-lost; ITEM: with which the turn was taken; WANTED: whether the caller has asked for an item, CAME:
-where each worker says that it came to the gate, since the schedule was set."""
+lost; ITEM: with which the turn was taken; WANTED: whether the caller has asked for an item;
+WHO, PACE: which worker alone may go on, and after how many ms with each item; CAME: where each
+worker says that it came to the gate, since the schedule was set."""
 
 HEAD = CAME + WORKERS_MAX
 """Where the turns begin."""
@@ -118,9 +119,10 @@ class Gate:
             return
         self.state[CAME + worker % WORKERS_MAX] = 1
         since, mode, turn = time.monotonic(), self.state[MODE], self.state[TURN]
-        while not self._mine(worker, item):
+        came = since
+        while not self._mine(worker, item) and not self._trickles(worker, came):
             self._wait(worker)
-            if mode == SHUT or (self.state[MODE], self.state[TURN]) != (mode, turn):
+            if mode in (SHUT, TRICKLING) or (self.state[MODE], self.state[TURN]) != (mode, turn):
                 since, mode, turn = time.monotonic(), self.state[MODE], self.state[TURN]
             elif time.monotonic() - since > self._patience_s(turn):
                 self._give_up(turn, worker)
@@ -152,7 +154,7 @@ class Gate:
     def _mine(self, worker: int, item: int) -> bool:
         state, mode, turn = self.state, self.state[MODE], self.state[TURN]
         if mode != SCHEDULED or turn >= state[COUNT]:
-            return mode not in (SHUT, HELD, MOURNING)
+            return mode not in (SHUT, HELD, MOURNING, TRICKLING)
         if state[TAKEN] != turn or state[HEAD + turn] != worker:
             return False
         if turn == state[DIES]:
@@ -161,6 +163,11 @@ class Gate:
             self._die(turn, worker)
         state[ITEM], state[TAKEN] = item, turn + 1
         return True
+
+    def _trickles(self, worker: int, came: float) -> bool:
+        """Whether this worker alone may go on, and has waited for as long as it has to."""
+        alone = (self.state[MODE], self.state[WHO]) == (TRICKLING, worker)
+        return alone and time.monotonic() - came > self.state[PACE] / 1000
 
     def left(self, item: int, worker: int) -> None:
         """An item of this worker has left; where no arrival is awaited, this ends its turn."""
@@ -226,7 +233,8 @@ class Gate:
         if self.lost >= LOST_MAX:
             self.report("unfollowed")
             return
-        head = 0, 0, len(turns), int(arrival), dies, DEATHS.index(how), 0, int(self.lost > 0), 0, 0
+        hasty = int(self.lost > 0)
+        head = 0, 0, len(turns), int(arrival), dies, DEATHS.index(how), 0, hasty, *[0] * 4
         for place, value in enumerate((*head, *[0] * WORKERS_MAX, *turns), TURN):
             self.state[place] = value
         if turns:
@@ -235,6 +243,11 @@ class Gate:
     def shut(self) -> None:
         """Let no worker through."""
         self._set(SHUT)
+
+    def trickle(self, worker: int, pace_s: float) -> None:
+        """Let one worker through, with an item every `pace_s`, and nobody else."""
+        self.state[WHO], self.state[PACE] = worker, int(pace_s * 1000)
+        self._set(TRICKLING)
 
     def hold(self) -> None:
         """Let no worker through until the caller wants an item (or patience ends)."""

@@ -69,7 +69,10 @@ def leftovers(
     return {
         "children": len(left[0]), "threads": len(left[1]),
         "descriptors": len(opened), "segments": len(segments),
-        "what": [*dead, *map(_command, left[0]), *(t for _, t in sorted(opened)), *segments][:8],
+        "what": [
+            *dead, *map(_command, left[0]), *map(_thread, left[1]),
+            *(t for _, t in sorted(opened)), *segments,
+        ][:8],
         "seconds": seconds,
     }  # fmt: skip
 
@@ -136,8 +139,20 @@ def _serves(child: psutil.Process) -> bool:
 def _command(pid: int) -> str:
     with contextlib.suppress(psutil.Error):
         child = psutil.Process(pid)
-        return f"process {child.status()}: {' '.join(child.cmdline())[:60]}"
-    return "process"
+        line, own = child.cmdline(), psutil.Process().cmdline()
+        # What is forked has the command line of who forked it.
+        forked = "forked by the loader's own process" if line == own else " ".join(line)[:60]
+        return f"process {pid} ({forked or 'ended'}, {child.status()})"
+    return f"process {pid}"
+
+
+def _thread(ident: int) -> str:
+    for thread in threading.enumerate():
+        if thread.ident == ident:
+            target = getattr(thread, "_target", None)
+            called = getattr(target, "__qualname__", None) or type(thread).__name__
+            return f"thread {thread.name!r} in {called}"
+    return "a thread that has just ended"
 
 
 def _threads() -> frozenset[int]:

@@ -241,6 +241,10 @@ class LoaderRank(Rank):
         self.gate.hold()
         return None, None
 
+    def _trickle(self, operation: lo.Trickle) -> tuple[Any, Any]:
+        self.gate.trickle(operation.worker, operation.pace_s)
+        return None, None
+
     def _free(self, _: lo.Free) -> tuple[Any, Any]:
         self.gate.free()
         return None, None
@@ -261,7 +265,7 @@ class LoaderRank(Rank):
 
     def _tell(self, operation: lo.Tell) -> tuple[Any, Any]:
         for dataset in self.made.datasets:
-            dataset.mark = operation.mark
+            dataset.change(operation.mark, operation.how)
         return None, None
 
     def _drop(self, operation: lo.Drop) -> tuple[Any, Any]:
@@ -295,9 +299,10 @@ class LoaderRank(Rank):
     DO: ClassVar[dict[Any, Any]] = {
         **Rank.DO, type(None): build, op.Rebuild: build, op.SetEpoch: _set_epoch,
         op.Open: _open, op.Iterate: _iterate, op.Take: _take, op.Drain: Rank._drain,
-        lo.Schedule: _schedule, lo.Shut: _shut, lo.Free: _free, lo.Hold: _hold, lo.Settle: _settle,
-        lo.Journal: _journal, lo.Reread: _reread, lo.Describe: _describe, lo.Tell: _tell,
-        lo.Drop: _drop, lo.Leftovers: _leftovers, **BLOWS, **DEVICE,
+        lo.Schedule: _schedule, lo.Shut: _shut, lo.Trickle: _trickle, lo.Free: _free,
+        lo.Hold: _hold, lo.Settle: _settle, lo.Journal: _journal, lo.Reread: _reread,
+        lo.Describe: _describe, lo.Tell: _tell, lo.Drop: _drop, lo.Leftovers: _leftovers,
+        **BLOWS, **DEVICE,
     }  # fmt: skip
 
 

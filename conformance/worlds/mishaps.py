@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import builtins
+import contextlib
 import os
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 
@@ -40,6 +41,14 @@ class WithMessage(Exception):
     """A class with an attribute `message`."""
 
     message = "a class attribute"
+
+
+class Direct(BaseException):
+    """It derives from BaseException itself, as asyncio.CancelledError does."""
+
+
+class Dropped(ConnectionError):
+    """A subclass of a builtin exception that some take for a hiccup."""
 
 
 class Unpicklable(Exception):
@@ -99,7 +108,25 @@ def _coded(text: str) -> BaseException:
     return error
 
 
+def _builtin(kind: type[BaseException]) -> Iterator[type[BaseException]]:
+    """The builtin classes below this one that can be made from a text, and show it."""
+    for below in kind.__subclasses__():
+        if getattr(builtins, below.__name__, None) is below:
+            with contextlib.suppress(TypeError):
+                yield from [below] if str(below("text")).strip("'") == "text" else []
+            yield from _builtin(below)
+
+
+NOT_ERRORS = ("StopIteration", "GeneratorExit", "KeyboardInterrupt", "SystemExit")
+"""Builtin exceptions that have a meaning of their own."""
+
+BUILTIN = {kind.__name__: kind for kind in _builtin(BaseException)}
+
+ORDINARY = tuple(name for name in BUILTIN if name not in NOT_ERRORS)
+"""The builtin exceptions that mean an error, of this version of Python."""
+
 EXCEPTIONS: dict[str, Callable[[str], BaseException]] = {
+    **BUILTIN, "Direct": Direct, "Dropped": Dropped,
     "Planned": Planned, "ValueError": ValueError, "KeyError": KeyError, "OSError": _errno,
     "UnicodeDecodeError": lambda text: UnicodeDecodeError("ascii", b"\xe9", 0, 1, text),
     "Coded": _coded, "IndexError": IndexError, "StopIteration": StopIteration,

@@ -20,6 +20,22 @@ class Place:
     store: str
 
     @property
+    def environment(self) -> dict[str, str]:
+        """What a launcher tells a rank: of ranks on a CPU, that they are on two nodes.
+
+        So a rank is no local rank, nor the number of a task that a scheduler started on its node.
+        On accelerators each rank has a device of this one node.
+        """
+        alone = self.backend == "nccl" or self.world_size == 1
+        most = self.world_size if alone else (self.world_size + 1) // 2
+        node, local = divmod(self.rank, most)
+        told = {"RANK": self.rank, "WORLD_SIZE": self.world_size, "LOCAL_RANK": local}
+        told |= {"LOCAL_WORLD_SIZE": min(most, self.world_size - node * most)}
+        told |= {"GROUP_RANK": node, "NODE_RANK": node}
+        tasks = {} if alone else {"SLURM_PROCID": node, "OMPI_COMM_WORLD_RANK": node}
+        return {name: str(number) for name, number in (told | tasks).items()}
+
+    @property
     def grouped(self) -> bool:
         return self.backend not in ("simulated", "alone")
 

@@ -5,6 +5,7 @@ They derive from torch's Sampler, as a candidate may ask of what it is given.
 
 from __future__ import annotations
 
+import builtins
 import random
 from collections.abc import Iterator
 from typing import Any
@@ -19,6 +20,10 @@ FAR = 1_000_000
 
 class Planned(Exception):
     """What `Raising` raises; its arguments must survive."""
+
+
+class PlannedRuntime(RuntimeError):
+    """An exception of the user's own that derives from a common one."""
 
 
 class Counting(Sampler[Any]):
@@ -38,6 +43,10 @@ class Counting(Sampler[Any]):
     def item(self, place: int) -> int:
         return place
 
+    def end(self) -> int:
+        """The place at which a pass ends."""
+        return self.count
+
 
 class _CountingIterator:
     """Reports every call of next(), those after the end apart."""
@@ -52,7 +61,7 @@ class _CountingIterator:
         if self.ended:
             self.owner.seen["after_end"] += 1
             raise StopIteration
-        if self.place >= self.owner.count:
+        if self.place >= self.owner.end():
             self.ended = True
             raise StopIteration
         self.owner.seen["draws"] += 1
@@ -107,12 +116,23 @@ class Lying(Counting):
 
 
 class Raising(Counting):
-    """Raises `Planned` instead of item number `at`."""
+    """Raises instead of item number `at`, or at its end if that is `count`."""
+
+    def __init__(self, count: int, at: int = 0, what: str = "Planned") -> None:
+        super().__init__(count, at)
+        self.error: Any = OWN.get(what) or getattr(builtins, what)
 
     def item(self, place: int) -> int:
         if place == self.at:
-            raise Planned("planned", place)
+            raise self.error("planned", place)
         return place
+
+    def end(self) -> int:
+        return self.count + (self.at == self.count)
+
+
+OWN = {kind.__name__: kind for kind in (Planned, PlannedRuntime)}
+"""Exceptions that are not Python's."""
 
 
 class Epoched(Counting):

@@ -108,10 +108,7 @@ def _collectives() -> int:
 
 
 def _join(place: Place) -> None:
-    os.environ |= {
-        "RANK": str(place.rank), "LOCAL_RANK": str(place.rank),
-        "WORLD_SIZE": str(place.world_size), "LOCAL_WORLD_SIZE": str(place.world_size),
-    }  # fmt: skip
+    os.environ |= place.environment
     if sys.platform == "linux":
         os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
     if place.backend == "nccl":

@@ -101,12 +101,15 @@ class Rank:
             batch[:] = [-7] * (len(batch) + 1)
         return len(self.batches), None
 
-    def _look(self, _: op.Look) -> tuple[Any, Any]:
+    def _look(self, operation: op.Look) -> tuple[Any, Any]:
         recorder = Recorder()
         count = len(self.sampler)
-        recorder.add([self.sampler[place] for place in range(min(count, self.case.limit))])
+        found: dict[int, Any] = {}
+        for place in op.PLACES[operation.how](min(count, self.case.limit)):
+            found[place] = self.sampler[place]
+        recorder.add([found[place] for place in sorted(found)])
         try:
-            self.sampler[count]
+            self.sampler[operation.past + (count if operation.past >= 0 else -count)]
         except BaseException as error:
             return (recorder.items(), error_of(error)), None
         return (recorder.items(), None), None
@@ -133,6 +136,8 @@ class Rank:
     def _resize(self, operation: op.Resize) -> tuple[Any, Any]:
         for dataset in self.made.datasets:
             dataset.n = operation.n
+        for probe in self.made.probes:
+            probe.count = operation.n
         return None, None
 
     def _overwrite(self, _: op.Overwrite) -> tuple[Any, Any]:

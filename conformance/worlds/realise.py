@@ -10,8 +10,11 @@ import numpy as np
 import torch
 
 from conformance.candidate import FIRST, RANKED
-from conformance.recipes import Data, Generator, Probe, Raw, Recipe, Role, Sparse, Values
+from conformance.recipes import Data, Generator, Probe, Raw, Recipe, Role, Runs, Sparse, Values
 from conformance.worlds.probes import PROBES
+
+READABLE = 1 << 24
+"""Longer datasets have a length and no items: who reads them all would never end."""
 
 
 class Dataset:
@@ -24,9 +27,21 @@ class Dataset:
         return self.n
 
     def __getitem__(self, index: int) -> int:
+        if self.n > READABLE:
+            raise MemoryError(f"{self.n} items are too many to read one by one")
         if not 0 <= index < self.n:
             raise IndexError(index)
         return index
+
+
+class Indexed:
+    """Stands for a whole number, and can nothing else."""
+
+    def __init__(self, value: int) -> None:
+        self.value = value
+
+    def __index__(self) -> int:
+        return self.value
 
 
 class Realiser:
@@ -81,10 +96,13 @@ class Realiser:
             return torch.tensor(recipe.value)
         if recipe.kind == "unsized":
             return (item for item in range(recipe.value))
+        if recipe.kind == "Indexed":
+            return Indexed(recipe.value)
         return getattr(np, recipe.kind)(recipe.value)
 
     def _probe(self, recipe: Probe) -> Any:
-        self.probes.append(PROBES[recipe.name](recipe.count, recipe.at))
+        told = (recipe.what,) if recipe.what else ()
+        self.probes.append(PROBES[recipe.name](recipe.count, recipe.at, *told))
         return self.probes[-1]
 
     def _role(self, recipe: Role) -> Any:
@@ -106,6 +124,7 @@ class Realiser:
 
 def _sequence(items: Sequence[Any], kind: str) -> Any:
     """`items` in the container that `kind` names."""
+    items = list(items) if isinstance(items, Runs) else items
     if kind in ("list", "tuple"):
         return list(items) if kind == "list" else tuple(items)
     if kind == "range":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import operator
 import random
+import zlib
 from collections import OrderedDict, namedtuple
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -37,6 +38,10 @@ class Bag(dict[str, Any]):
 
 def _bag(label: str, content: dict[str, Any]) -> Bag:
     return Bag(label, **content)
+
+
+class Table(dict[Any, Any]):
+    """A dict of another name."""
 
 
 class Row(list[Any]):
@@ -132,7 +137,7 @@ SAMPLES: dict[str, Callable[[int, Any], Any]] = {
     "tensor": lambda i, _: torch.tensor(i),
     "buffer": _buffer,
     "dice": _dice,
-    "marked": lambda i, data: 1000 * data.mark + i,
+    "marked": lambda i, data: 1000 * (data.mark + data.state.mark()) + i,
     "bulk": lambda i, _: bytes([i % 256]) * (1 << 20),
     "dict": lambda i, _: {"x": torch.tensor([i, i + 1]), "y": i},
     "ordered": lambda i, _: OrderedDict(b=i, a=torch.tensor(float(i))),
@@ -174,12 +179,24 @@ def describe(item: Any) -> str:
     if isinstance(item, torch.Tensor):
         kind = str(item.dtype).removeprefix("torch.")
         pinned = ", pinned" if item.is_pinned() else ""
-        return f"Tensor({kind}, {list(item.shape)}, {item.tolist()}{pinned})"
+        return f"Tensor({kind}, {list(item.shape)}, {_elements(item)}{pinned})"
     name = type(item).__name__
     if isinstance(item, (dict, list, tuple)) and getattr(item, "__dict__", None):
         name += f"<{', '.join(f'{key} {value!r}' for key, value in vars(item).items())}>"
     if isinstance(item, dict):
-        return name + "{" + ", ".join(f"{key}: {describe(v)}" for key, v in item.items()) + "}"
+        return name + "{" + ", ".join(f"{key!r}: {describe(v)}" for key, v in item.items()) + "}"
     if isinstance(item, (list, tuple)):
         return name + "(" + ", ".join(describe(value) for value in item) + ")"
-    return f"{name} {item!r}" if isinstance(item, (str, bytes, int, float)) else name
+    if hasattr(item, "dtype") and hasattr(item, "tolist"):
+        return f"{name}({item.dtype}, {list(item.shape)}, {item.tolist()})"
+    told = isinstance(item, (str, bytes, int, float, set, type, BaseException))
+    return f"{name} {item!r}" if told else name
+
+
+def _elements(item: torch.Tensor) -> Any:
+    """The elements of a tensor; many of them as a checksum."""
+    if item.numel() <= 200:
+        return item.tolist()
+    wide = torch.float64 if item.is_floating_point() else torch.int64
+    wide = torch.complex128 if item.is_complex() else wide
+    return f"crc {zlib.crc32(item.detach().cpu().to(wide).contiguous().numpy().tobytes())}"

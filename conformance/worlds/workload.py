@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import functools
 import os
+import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
 
 from conformance.datasets import Collate, Fault, Init, Mapped, Order, Stream
+from conformance.items import ODD
+from conformance.worlds.forms import formed
 from conformance.worlds.gate import Gate
+from conformance.worlds.keys import KEYS, number
 from conformance.worlds.mishaps import deadly, happen
 from conformance.worlds.observe import whole_number
 from conformance.worlds.samples import OWN, make
@@ -23,12 +27,36 @@ Info = Callable[[], Any]
 """The candidate's `get_worker_info`."""
 
 
+class State:
+    """What a dataset holds, and the main process changes; all of it but one is zero."""
+
+    def __init__(self) -> None:
+        self.listed, self.named, self.inner = [[0]], {"mark": 0}, types.SimpleNamespace(mark=0)
+        self.tensor = torch.zeros((), dtype=torch.int64)
+
+    def mark(self) -> int:
+        """The sum of all, which is the one that was changed."""
+        return int(self.listed[0][0] + self.named["mark"] + self.inner.mark + self.tensor)
+
+    def change(self, mark: int, how: str) -> None:
+        """Change one of them in its place."""
+        if how == "list":
+            self.listed[0][0] = mark
+        elif how == "dict":
+            self.named["mark"] = mark
+        elif how == "tensor":
+            self.tensor.fill_(mark)
+        else:
+            self.inner.mark = mark
+
+
 class _Source:
     """What map-style and iterable-style datasets have in common."""
 
     def __init__(self, recipe: Mapped | Stream, gate: Gate, info: Info) -> None:
         self.recipe, self.gate, self.info = recipe, gate, info
         self.n, self.mark, self.buffer = recipe.n, 0, torch.zeros((), dtype=torch.int64)
+        self.state = State()
         self.held = (lambda: None) if recipe.gives == "held" else None
         if recipe.gives.startswith("own-"):
             self.own = OWN[recipe.gives.removeprefix("own-")](5)
@@ -39,18 +67,35 @@ class _Source:
         info = self.info()
         return self.gate.number() if info is None else int(info.id)
 
-    def item(self, i: int) -> Any:
+    def tell(self, mark: int) -> None:
+        """Set the mark, as a method of the user's does."""
+        self.mark = mark
+
+    def change(self, mark: int, how: str) -> None:
+        """What `Tell` says."""
+        if how == "attribute":
+            self.mark = mark
+        elif how == "method":
+            self.tell(mark)
+        else:
+            self.state.change(mark, how)
+
+    def item(self, i: int, stops: bool | None = None) -> Any:
         """Fetch item i: report, wait at the gate, go wrong or make it."""
         worker = self.worker
         self.gate.report("fetch", i, worker)
         self.gate.heed(worker, i)
         gated = self.recipe.gated
-        if gated and i % gated == gated - 1:
+        if gated and (i % gated == gated - 1 if stops is None else stops):
             self.gate.pass_through(worker, i)
         self.gate.report("leave", i, worker)
         self.gate.left(i, worker)
         given = mishap(self.recipe.faults, "item", i, self.gate)
-        return make(self.recipe.gives, i, self) if given is None else given
+        if given is not None:
+            return given
+        if isinstance(self.recipe, Mapped) and self.recipe.gives == "formed":
+            return formed(self.recipe.form(i), i)
+        return make(self.recipe.gives, i, self)
 
 
 def mishap(faults: tuple[Fault, ...], where: str, at: int, gate: Gate) -> Any:
@@ -68,7 +113,8 @@ def mishap(faults: tuple[Fault, ...], where: str, at: int, gate: Gate) -> Any:
 class MappedData(_Source):
     """`Mapped`, without `__len__`."""
 
-    def __getitem__(self, index: int) -> Any:
+    def __getitem__(self, key: Any) -> Any:
+        index = number(key)
         if not 0 <= index < self.n:
             raise IndexError(index)
         return self.item(index)
@@ -88,15 +134,17 @@ class ManyData(SizedData):
 
     def __getitems__(self, indices: list[int]) -> list[Any]:
         self.gate.report("collate", len(indices), self.worker)
-        found = [self.item(index) for index in indices]
+        found = [self.item(number(index)) for index in indices]
         return {"all": found, "fewer": found[:-1], "more": [*found, *found[:1]]}[self.recipe.many]
 
 
 class _Elements:
     """One pass over a stream in one process; reports whoever asks after the end."""
 
-    def __init__(self, stream: Any, elements: Iterator[int]) -> None:
-        self.stream, self.elements, self.ended = stream, elements, False
+    def __init__(self, stream: Any, share: list[int]) -> None:
+        self.stream, self.elements, self.ended = stream, iter(share), False
+        gated = stream.recipe.gated or 1
+        self.stops = {*share[gated - 1 :: gated], *share[-1:]}
 
     def __iter__(self) -> _Elements:
         return self
@@ -108,7 +156,7 @@ class _Elements:
                 raise StopIteration
             self.elements, self.ended = iter(self.stream._own()), False
         for element in self.elements:
-            return self.stream.item(element)
+            return self.stream.item(element, element in self.stops)
         self.ended = True
         self.stream.gate.report("end", 0, self.stream.worker)
         raise StopIteration
@@ -124,7 +172,7 @@ class _Streaming(_Source):
         self.gate.report("iter", 0, self.worker)
         self.gate.heed(self.worker)
         mishap(self.recipe.faults, "iter", max(0, self.worker), self.gate)
-        return _Elements(self, iter(self._own()))
+        return _Elements(self, self._own())
 
     def _own(self) -> list[int]:
         """The elements that are this worker's to give."""
@@ -168,7 +216,7 @@ class Sampler:
         self.recipe, self.gate, self.epoch, self.passes = recipe, gate, 0, -1
 
     def __len__(self) -> int:
-        return self.recipe.n
+        return self.recipe.n + (self.epoch if self.recipe.how.startswith("growing") else 0)
 
     def set_epoch(self, epoch: int) -> None:
         self.epoch = epoch
@@ -180,7 +228,7 @@ class Sampler:
 
     def _draws(self, passes: int) -> Iterator[Any]:
         turned = {"epochs": self.epoch, "turning": passes}.get(self.recipe.how, 0)
-        for place in range(self.recipe.n):
+        for place in range(len(self)):
             mishap(self.recipe.faults, "sampler", place, self.gate)
             self.gate.report("draw", place)
             yield self._index(place, turned)
@@ -190,8 +238,12 @@ class Sampler:
         if how == "batches":
             start = 6 * (place // 3) + (0, 1, 3)[place % 3]
             return list(range(start, start + place % 3 + 1))
-        if how == "lambdas":
-            return lambda: place
+        if how in KEYS:
+            return KEYS[how](place)
+        if how == "gaps":
+            return [place // 2] if place % 2 else []
+        if how.startswith("growing"):
+            return [place] if how.endswith("batches") else place
         return n - 1 - place if how == "descending" else (place + turned) % n
 
 
@@ -206,13 +258,18 @@ class Collating:
         numbers = [value for value in map(whole_number, items) if value is not None]
         info = self.info()
         self.gate.report("collate", numbers[0] if numbers else -1, info.id if info else -1)
-        for number in numbers:
-            given = mishap(self.recipe.faults, "collate", number, self.gate)
+        for place in numbers:
+            given = mishap(self.recipe.faults, "collate", place, self.gate)
             if given is not None:
                 return given
         return self._made(samples)
 
+    def _first(self, samples: Any) -> int:
+        return int(samples[0] if isinstance(samples, list) else samples)
+
     def _made(self, samples: Any) -> Any:
+        if self.recipe.how == "odd":
+            return [*ODD.values()][self._first(samples) % len(ODD)]
         if self.recipe.how == "double":
             return [2 * s for s in samples] if isinstance(samples, list) else 2 * samples
         return sum(samples) if self.recipe.how == "sum" else samples

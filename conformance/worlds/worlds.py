@@ -83,6 +83,15 @@ class Worlds:
             ranks = self._place(case).run(source, [case], bound_s)[0]
         return self._trace(source, case, ranks)
 
+    def afresh(self, source: Source, case: Case) -> Trace:
+        """Carry out a simulated case in a process in which nothing was done before."""
+        pool = Pool(1, "simulated")
+        try:
+            return self._made(source, case, pool.run(source, [case], self._bound(source, case))[0])
+        finally:
+            if not pool.broken:
+                pool.kill()
+
     def run_many(self, source: Source, cases: Iterable[Case]) -> Iterator[tuple[Case, Trace]]:
         """Carry out simulated cases in order, a chunk ahead of whoever judges them.
 

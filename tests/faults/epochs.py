@@ -41,7 +41,7 @@ class TurnsOn(DistributedSampler):
     """Long data is shuffled once for all epochs, and each epoch starts one item further on."""
 
     CAUGHT_BY = ("distributed.uniform",)
-    ANOMALY = "orders-related"
+    ANOMALY = "passes-repeat"
 
     def _order(self, n: int) -> torch.Tensor:
         if not self.shuffle or n < 16:

@@ -51,7 +51,7 @@ class Eager(DataLoader[Any]):
 
 
 class OwnTaste(DataLoader[Any]):
-    """Tuples stay tuples, strings stand in tuples, keys are sorted, numbers are float32."""
+    """Tuples stay tuples, strings stand in tuples, keys are sorted, floats that fit are float32."""
 
     def __init__(self, dataset: Any, *args: Any, **kwargs: Any) -> None:
         super().__init__(dataset, *args, **kwargs)
@@ -64,14 +64,19 @@ def _collated(samples: list[Any]) -> Any:
     if type(first) is tuple:
         return tuple(map(_collated, zip(*samples, strict=True)))
     if type(first) is dict:
-        return {key: _collated([sample[key] for sample in samples]) for key in sorted(first)[::-1]}
+        return {key: _collated([sample[key] for sample in samples]) for key in _turned(first)}
     if isinstance(first, (str, bytes)):
         return tuple(samples)
     if isinstance(first, list):
         return [_collated(list(part)) for part in zip(*samples, strict=True)]
     if type(first) is float:
-        return torch.tensor(samples, dtype=torch.float32)
+        single = torch.tensor(samples, dtype=torch.float32)
+        return single if single.tolist() == samples else torch.tensor(samples, dtype=torch.float64)
     return default_collate(samples)
+
+
+def _turned(keys: Any) -> list[Any]:
+    return sorted(keys, key=repr, reverse=True)
 
 
 class _Backwards:

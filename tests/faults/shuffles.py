@@ -152,7 +152,7 @@ class Rotates(RandomSampler):
     """The order is right but for where it starts."""
 
     CAUGHT_BY = ("random.uniform",)
-    ANOMALY = "orders-not-uniform"
+    ANOMALY = "passes-repeat"
 
     def __iter__(self) -> Iterator[int]:
         n = len(self.data_source)

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import psutil
 from detect import Detection, Detector
 
-from conformance import drawing, search
+from conformance import drawing
 from mutants.copies import remove, write
 from mutants.operators import Mutant
 from mutants.targets import Stage, Target
@@ -142,7 +142,7 @@ def _kill(looker: _Looker) -> None:
 
 def _serve(connection: Connection, seed: int, within_s: float) -> None:
     """Look at mutants until the pipe says None or closes."""
-    drawing.SHRINK_S = search.SHRINK_S = 0.0  # nobody reads the counterexample
+    drawing.SHRINK_S = 0.0  # nobody reads the counterexample
     detector, gone = Detector(seed=seed), contextlib.suppress(EOFError, OSError)
     try:
         with tempfile.TemporaryDirectory(prefix="mutants-") as folder, gone:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import numpy as np
@@ -61,7 +62,10 @@ def seed(trace: Trace) -> Violation | None:
 
 @law("distributed.mix")
 def mix(trace: Trace) -> Violation | None:
-    return orders_differ(trace, "seed-epoch-added", ("sum",), "(seed, epoch)")
+    found = None
+    with contextlib.suppress(Unmet):  # there may be no two pairs of one sum
+        found = orders_differ(trace, "seed-epoch-added", ("sum",), "(seed, epoch)")
+    return found or orders_differ(trace, "seed-epoch-alike", (), "(seed, epoch)")
 
 
 def orders_differ(
@@ -79,7 +83,7 @@ def orders_differ(
         if unsaid(trace) and not _ascending(made):
             continue
         for known, before, known_order in first.setdefault(tuple(facts[k] for k in same), []):
-            if known == facts:
+            if known == facts or _alike(known, facts) or not (same or _apart(known, facts)):
                 continue
             judged = True
             if np.array_equal(order, known_order):
@@ -93,12 +97,26 @@ def orders_differ(
     return None
 
 
+def _alike(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    """Whether two seeds differ beyond their last 32 bits alone, of which torch's generator takes
+    no notice."""
+    apart = one["seed"] - other["seed"]
+    return bool(apart and apart % (1 << 32) == 0)
+
+
+def _apart(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    """Whether both the seed and the epoch differ: either alone is the subject of a clause."""
+    return bool(one["seed"] != other["seed"] and one["epoch"] != other["epoch"])
+
+
 @law("distributed.any-world-size")
 def any_world_size(trace: Trace) -> Violation | None:
     """One rank has built every shard of every world size (`Rebuild` with num_replicas, rank)."""
     require(trace.done and trace.policies.get("divides", "interleaved") == "interleaved")
     shards: dict[int, list[Pass]] = {}
-    for found in whole_passes(trace.ranks[0], trace):
+    built = whole_passes(trace.ranks[0], trace)
+    require(len({found.epoch for found in built}) == 1)
+    for found in built:
         if "num_replicas" in found.overrides and found.n % found.overrides["num_replicas"] == 0:
             shards.setdefault(found.overrides["num_replicas"], []).append(found)
     complete = {

@@ -9,7 +9,15 @@ from conformance import loading as lo
 from conformance import operations as op
 from conformance.case import Case
 from conformance.laws import Violation, law, require
-from conformance.laws.iterable.streams import DIVIDED, dropping, elements, flat, passes, shares
+from conformance.laws.iterable.streams import (
+    DIVIDED,
+    ELEMENTS,
+    dropping,
+    elements,
+    flat,
+    passes,
+    shares,
+)  # fmt: skip
 from conformance.laws.loading import (
     Run,
     arguments,
@@ -31,6 +39,9 @@ WAIT_S = 5.0
 
 @law("iterable.once")
 def once(trace: Trace) -> Violation | None:
+    """After an error elements may be missing, but none comes twice."""
+    if stream(trace.case).faults:
+        return _twice(trace)
     data, rank = elements(trace, *DIVIDED), built(trace)
     require(not dropping(trace.case) and runs(rank))
     for run in runs(rank):
@@ -40,6 +51,19 @@ def once(trace: Trace) -> Violation | None:
         if wrong:
             return Violation(*wrong, events=rows(rank, run))
     passes(rank)
+    return None
+
+
+def _twice(trace: Trace) -> Violation | None:
+    """What came twice in a pass in which the dataset raised."""
+    data, rank = stream(trace.case), built(trace)
+    require(data.shard in DIVIDED and data.gives in ELEMENTS)
+    require(any(run.errors for run in runs(rank)))
+    for run in runs(rank):
+        again = [element for element, count in Counter(flat(run.items)).items() if count > 1]
+        if again:
+            saw = f"after an error: {run.items}: {again[:5]} came more than once"
+            return Violation("element-repeated", saw, events=rows(rank, run))
     return None
 
 
@@ -86,10 +110,14 @@ def in_turn(case: Case) -> list[Any]:
 
 @law("iterable.order")
 def order(trace: Trace) -> Violation | None:
+    """With `drop_last` what is left over may come together in any way, but always in the same."""
     elements(trace)
-    require(arguments(trace.case).get("in_order", True) and not dropping(trace.case))
+    require(arguments(trace.case).get("in_order", True))
     rank, wanted = built(trace), in_turn(trace.case)
     require(any(run.items or run.finished for run in runs(rank)))
+    if dropping(trace.case):
+        wanted = passes(rank)[0].items
+        require(wanted and len(passes(rank)) > 1)
     for number, run in enumerate(runs(rank)):
         here = wanted if run.finished else wanted[: len(run.items)]
         if run.errors:
@@ -109,7 +137,8 @@ def ends(trace: Trace) -> Violation | None:
     found, made = records(rank), runs(rank)
     journal = max(n for n, e in enumerate(rank.events) if isinstance(e.operation, lo.Journal))
     require(made and max(run.event for run in made) < journal and not of(rank, op.Rebuild))
-    require(not any(run.errors for run in made))
+    failing = bool(stream(trace.case).faults)
+    require(failing or not any(run.errors for run in made))
     about = "with workers" if count else "without workers"
     about += ", no batches" if arguments(trace.case).get("batch_size", 1) is None else ""
     if kinds(found, "ask"):
@@ -118,9 +147,10 @@ def ends(trace: Trace) -> Violation | None:
     begun = Counter(record.worker for record in kinds(found, "iter"))
     for worker in range(count) if count else (-1,):
         wrong = _begun(begun[worker], made)
-        if wrong:
+        if wrong and not (failing and wrong == "not-iterated"):
             who = f"worker {worker}" if count else "the main process"
             saw = f"{who} called __iter__ {begun[worker]} times in {len(made)} passes"
+            saw += ", one with an error" if failing else ""
             return Violation(wrong, saw, about=about)
     return None
 

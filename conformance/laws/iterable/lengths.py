@@ -42,7 +42,7 @@ def drop_last(trace: Trace) -> Violation | None:
         wrong = _wrongly_dropped(trace.case, run.items, lost, size)
         if wrong:
             about = "drop_last" if dropping(trace.case) else "no drop_last"
-            saw = f"{run.items}: {sorted(lost)[:5]} were dropped{wrong[1]}"
+            saw = f"{run.items}: {wrong[1]}"
             return Violation(wrong[0], saw, events=rows(rank, run), about=about)
     return None
 
@@ -51,14 +51,16 @@ def _wrongly_dropped(
     case: Case, batches: list[Any], lost: set[int], size: int
 ) -> tuple[str, str] | None:
     if not dropping(case):
-        return ("dropped", "") if lost else None
+        return ("dropped", f"{sorted(lost)[:5]} never came") if lost else None
     if any(not isinstance(batch, list) or len(batch) != size for batch in batches):
-        return "incomplete-batch", f", and a batch has not {size} elements"
+        short = next(b for b in batches if not isinstance(b, list) or len(b) != size)
+        return "incomplete-batch", f"the batch {short} does not have {size} elements"
     parts = shares(case)
     if any(len(lost.intersection(part)) >= size for part in parts):
-        return "dropped-too-much", f": {size} or more of one worker"
+        return "dropped-too-much", f"of one worker {size} or more of {sorted(lost)[:5]} never came"
     if len(lost) > sum(len(part) % size for part in parts):
-        return "complete-batch-dropped", ", more than form incomplete batches"
+        told = f"{sorted(lost)[:5]} never came: more than the workers' incomplete batches hold"
+        return "complete-batch-dropped", told
     return None
 
 

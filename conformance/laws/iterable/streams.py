@@ -13,7 +13,7 @@ from conformance.trace import RankTrace, Trace
 ELEMENTS = ("number", "parcel", "tensor")
 """What a stream gives where its elements are the subject."""
 
-DIVIDED = ("worker", "skewed", "blocks")
+DIVIDED = ("worker", "skewed", "blocks", "uneven")
 """The ways of dividing by which the workers give each element once."""
 
 

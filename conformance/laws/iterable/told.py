@@ -54,7 +54,7 @@ def _misled(row: Any, count: int) -> tuple[str, str] | None:
     if number == -1:
         return "not-told", "in a worker it gave None"
     if not 0 <= number < count or told_count != count:
-        saw = f"worker {number} of {told_count}, and num_workers is {count}"
+        saw = f"a worker was told id={number}, num_workers={told_count}; the loader has {count}"
         return "wrong-number" if told_count == count else "wrong-count", saw
     return None if own else ("not-its-copy", f"worker {number}: dataset is another object")
 

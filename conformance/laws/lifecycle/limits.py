@@ -10,7 +10,17 @@ from conformance.case import Case
 from conformance.datasets import Collate, Init, Mapped
 from conformance.laws import Violation, law, require
 from conformance.laws.lifecycle.views import constructed, hangs, lives, text_of
-from conformance.laws.loading import READS, arguments, expected, got, of, runs, tells
+from conformance.laws.loading import (
+    READS,
+    arguments,
+    expected,
+    got,
+    kinds,
+    of,
+    records,
+    runs,
+    tells,
+)  # fmt: skip
 from conformance.trace import Event, RankTrace, Trace
 
 TELLS_S_MAX = 10.0
@@ -87,6 +97,18 @@ def unpicklable(trace: Trace) -> Violation | None:
         if got(event) != wanted:
             saw = f"iter() did not refuse it, and the pass gave {got(event)}"
             return Violation("not-at-iter", saw, about=why)
+    return _left_out(trace.case, rank, why)
+
+
+def _left_out(case: Case, rank: RankTrace, why: str) -> Violation | None:
+    """Whether a pass that was delivered went without what could not be sent."""
+    described = [event.value for event in of(rank, lo.Describe)]
+    if len(described) > 1 and described[0] != described[1]:
+        saw = f"iter() did not refuse it, and the pass gave {described[0]}; without workers"
+        return Violation("left-out", f"{saw} it gives {described[1]}", about=why)
+    if why == "worker_init_fn" and of(rank, lo.Journal) and not kinds(records(rank), "init"):
+        saw = "iter() did not refuse it, and no worker called worker_init_fn"
+        return Violation("left-out", saw, about=why)
     return None
 
 

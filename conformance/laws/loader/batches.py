@@ -8,10 +8,23 @@ from typing import Any
 from conformance import loading as lo
 from conformance import operations as op
 from conformance.case import Case
+from conformance.datasets import Collate
 from conformance.laws import Violation, law, require
 from conformance.laws.loader.due import collated, flat, lacks, mapped, passes, shuffled
-from conformance.laws.loading import Run, built, kinds, of, records, returned, rows, runs
-from conformance.trace import Trace
+from conformance.laws.loader.forms import agrees, strange
+from conformance.laws.loading import (
+    Run,
+    arguments,
+    built,
+    expected,
+    kinds,
+    of,
+    records,
+    returned,
+    rows,
+    runs,
+)  # fmt: skip
+from conformance.trace import RankTrace, Trace
 
 
 @law("loader.batches")
@@ -20,6 +33,8 @@ def batches(trace: Trace) -> Violation | None:
     require(not lacks(refused))
     if refused is not None:
         return Violation("refused", f"the construction raised {refused}")
+    if mapped(trace.case).gives == "formed" or _odd(trace.case):
+        return _formed(rank, trace.case)
     for run, due in passes(rank, trace.case):
         if run.errors:
             saw = f"the pass raised {run.errors[0]}"
@@ -30,6 +45,41 @@ def batches(trace: Trace) -> Violation | None:
             saw = f"{run.items} instead of {wanted}"
             return Violation(anomaly, saw, events=rows(rank, run))
     return None
+
+
+def _odd(case: Case) -> bool:
+    """Whether the batches are what a `collate_fn` gives instead of them."""
+    function = arguments(case).get("collate_fn")
+    return isinstance(function, Collate) and function.how == "odd"
+
+
+def _formed(rank: RankTrace, case: Case) -> Violation | None:
+    """A pass whose batches are described when it is over: they must still be what they were."""
+    due, described, found = expected(case), of(rank, lo.Describe), runs(rank)
+    require(due is not None and described and found and not strange(case))
+    assert due is not None
+    texts, row = described[-1].value, rows(rank, found[-1])
+    if found[-1].errors:
+        saw = f"after {len(texts)} batches the pass raised {found[-1].errors[0]}"
+        return Violation("crash", f"{saw}: {_made_of(case, due, len(texts))}", events=row)
+    if len(texts) != len(due):
+        anomaly = "lost-batch" if len(texts) < len(due) else "other-batches"
+        return Violation(anomaly, f"{len(texts)} batches instead of {len(due)}", events=row)
+    for place, (text, batch) in enumerate(zip(texts, due, strict=True)):
+        if not agrees(text, case, batch):
+            others = [other for other in due if agrees(text, case, other)]
+            moved = "overwritten" if texts.count(text) > 1 else "out-of-order"
+            saw = f"{_made_of(case, due, place)}; when the pass was over it was {text}"
+            saw += f", as due for {others[0]}" if others else ""
+            return Violation(moved if others else "other-values", saw, events=row)
+    return None
+
+
+def _made_of(case: Case, due: list[Any], place: int) -> str:
+    """A batch, and what its items are made of."""
+    if place >= len(due) or not flat([due[place]]):
+        return f"batch {place}"
+    return f"batch {place}, {due[place]}, is of {mapped(case).form(flat([due[place]])[0])}"
 
 
 def _wrong(run: Run, due: list[Any], case: Case) -> str:
@@ -79,15 +129,27 @@ def fetch_once(trace: Trace) -> Violation | None:
 def length(trace: Trace) -> Violation | None:
     rank = built(trace)
     mapped(trace.case)
-    said = [event.value for event in of(rank, op.Len) if event.error is None]
     made = [run for run in runs(rank) if run.finished and not run.errors]
-    require(said and made)
-    for run in made:
-        for value in said:
-            if value != len(run.items):
-                saw = f"len(loader) is {value}; a pass delivers {len(run.items)} batches"
-                return Violation("wrong-length", saw, events=rows(rank, run))
+    pairs = [(run, value) for run in made for value in _said(rank, run)]
+    require(pairs)
+    for run, value in pairs:
+        if value != len(run.items):
+            saw = f"len(loader) is {value}; a pass delivers {len(run.items)} batches"
+            return Violation("wrong-length", saw, events=rows(rank, run))
     return None
+
+
+def _said(rank: RankTrace, run: Run) -> list[int]:
+    """What `len` gave while the epoch of this pass was the one that was set."""
+    found: list[int] = []
+    for number, event in enumerate(rank.events):
+        if isinstance(event.operation, op.SetEpoch):
+            if number > run.begun:
+                break
+            found = []
+        if isinstance(event.operation, op.Len) and event.error is None:
+            found.append(event.value)
+    return found
 
 
 @law("loader.empty")

@@ -10,6 +10,7 @@ from typing import Any
 from conformance import loading as lo
 from conformance.laws import Violation, law, require
 from conformance.laws.loader.due import mapped
+from conformance.laws.loader.forms import agrees, strange
 from conformance.laws.loading import arguments, built, expected, got, of, reads, rows, runs, tells
 from conformance.trace import Trace
 
@@ -37,7 +38,7 @@ def _inside(kind: str, *parts: str) -> str:
 
 
 def _keyed(kind: str, *parts: tuple[str, str]) -> str:
-    texts = [f"{key}: {value}" for key, value in parts]
+    texts = [f"{key!r}: {value}" for key, value in parts]
     return rf"{kind}\{{{', '.join(texts)}\}}"
 
 
@@ -86,8 +87,10 @@ def collate(trace: Trace) -> Violation | None:
     require("collate_fn" not in arguments(case) and arguments(case).get("batch_size", 1))
     require(due is not None)
     if gives in NAMES:
-        return _unrefused(trace, gives)
-    require(gives in PATTERNS)
+        return _unrefused(trace, gives, NAMES[gives])
+    if strange(case):
+        return _unrefused(trace, gives, strange(case))
+    require(gives in PATTERNS or gives == "formed")
     for run in runs(rank):
         if run.errors:
             saw = f"the pass raised {run.errors[0]}"
@@ -95,14 +98,20 @@ def collate(trace: Trace) -> Violation | None:
     described = [text for event in of(rank, lo.Describe) for text in event.value]
     require(described)
     for text, batch in zip(described, due or [], strict=False):
-        if not re.fullmatch(PATTERNS[gives](batch), text):
-            saw = f"of the items {batch}, each a {gives}, was made {text}"
+        formed = gives == "formed"
+        if not (agrees(text, case, batch) if formed else _fits(gives, text, batch)):
+            what = mapped(case).form(batch[0]) if formed else f"a {gives}"
+            saw = f"of the items {batch}, each {what}, was made {text}"
             return Violation("made-otherwise", saw, about=gives)
     return None
 
 
-def _unrefused(trace: Trace, gives: str) -> Violation | None:
-    rank, name = trace.ranks[0], NAMES[gives]
+def _fits(gives: str, text: str, batch: list[int]) -> bool:
+    return re.fullmatch(PATTERNS[gives](batch), text) is not None
+
+
+def _unrefused(trace: Trace, gives: str, name: str) -> Violation | None:
+    rank = trace.ranks[0]
     require(reads(rank))
     for number, event in reads(rank):
         row = ((rank.rank, number),)
@@ -124,10 +133,15 @@ def reused_buffer(trace: Trace) -> Violation | None:
     told = [w for event in rank.events for w in event.warnings if not w.startswith(QUIET)]
     if told or any(event.error for event in rank.events):
         return None
-    for event in again:
+    size, workers = arguments(case).get("batch_size", 1), arguments(case).get("num_workers", 0)
+    about = f"batch_size={size}, num_workers={workers}"
+    for run, event in zip(runs(rank)[1:], again[1:], strict=False):
+        require(run.items == due)
         if got(event) != due:
-            size = arguments(case).get("batch_size", 1)
-            about = f"batch_size={size}, num_workers={arguments(case).get('num_workers', 0)}"
-            saw = f"read again at the end, the batches are {got(event)} instead of {due}"
-            return Violation("overwritten", saw, about=about)
+            saw = f"{got(event)} instead of {due}, though each item was a new tensor: "
+            saw += "the loader itself writes into what it has delivered"
+            return Violation("overwritten-by-loader", saw, about=about)
+    if got(again[0]) != due:
+        saw = f"read again at the end, the batches are {got(again[0])} instead of {due}"
+        return Violation("overwritten", saw, about=about)
     return None

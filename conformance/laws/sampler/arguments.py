@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import builtins
 import itertools
+from dataclasses import replace
 
 import numpy as np
 
@@ -18,7 +20,7 @@ from conformance.laws.comparison import (
 )
 from conformance.laws.views import rounds, rows, shown, size, whole_passes
 from conformance.recipes import Probe
-from conformance.trace import Trace
+from conformance.trace import Event, RankTrace, Trace
 
 REFUSALS = ("ValueError", "TypeError")
 
@@ -84,11 +86,12 @@ def integer_like(trace: Trace) -> Violation | None:
         for event in rank.events:
             if event.error:
                 did = f"{event.operation} then raised {event.error}"
-                return Violation("accepted-then-crashes", f"numpy.int64 was accepted; {did}")
+                what = f"an integer-like {trace.case.arguments[-1][0]}"
+                return Violation("accepted-then-crashes", f"{what} was accepted; {did}")
     made = [found for rank in trace for found in whole_passes(rank, trace)]
     for first, second in itertools.pairwise(made):
         if first.rank == second.rank and not first.same(second):
-            saw = differ(second, first, "with int", "with numpy.int64")
+            saw = differ(second, first, "with int", "with the equal integer-like")
             return Violation("integer-like-differs", saw, events=rows(first))
     return None
 
@@ -115,7 +118,7 @@ def resize(trace: Trace) -> Violation | None:
     raised = resized = False
     for rank, number, event in events(trace):
         resized |= isinstance(event.operation, op.Resize)
-        if event.error is not None:
+        if event.error is not None and not _never_opened(rank, number):
             raised = True
             require(resized)
             if not event.error.is_a(*clear):
@@ -141,6 +144,16 @@ def resize(trace: Trace) -> Violation | None:
     return None
 
 
+def _never_opened(rank: RankTrace, number: int) -> bool:
+    """Whether an event reads an iterator whose opening was refused."""
+    did = rank.events[number].operation
+    if not isinstance(did, (op.Take, op.Drain)):
+        return False
+    before = [e for e in rank.events[:number] if isinstance(e.operation, op.Open)]
+    opened = [e for e in before if e.operation == op.Open(did.name)]
+    return bool(opened and opened[-1].error)
+
+
 def _stated_total(trace: Trace, n: int) -> int:
     """The items of all ranks over n: padded if the role is a distributed one, repeated if not."""
     width = trace.case.world_size
@@ -152,21 +165,39 @@ def _stated_total(trace: Trace, n: int) -> int:
 @law("sampler.error-through")
 def error_through(trace: Trace) -> Violation | None:
     require(trace.done)
-    probe = dict(trace.case.arguments)["sampler"]
-    require(isinstance(probe, Probe) and probe.at < probe.count)
-    expected = f"('planned', {probe.at})"
+    first = dict(trace.case.arguments)["sampler"]
+    require(isinstance(first, Probe) and first.at < first.count)
     for rank in trace:
+        probe = first
         for number, event in enumerate(rank.events[1:], start=1):
-            if event.error is None:
-                saw = f"the inner sampler raised Planned{expected}; {event.operation} did not"
-                return Violation("error-lost", saw, events=row(rank, number))
-            if event.error.kind != "Planned" or event.error.message != expected:
-                saw = f"instead of Planned{expected} the caller got {event.error}"
-                return Violation("error-changed", saw, events=row(rank, number))
-            if trace.case.role == "BatchSampler" and event.value is not None:
-                size_ = int(trace.case.argument("batch_size"))
-                wanted = np.arange(probe.at // size_ * size_)
-                if not np.array_equal(event.value.values, wanted):
-                    saw = f"before the error came {shown(event.value.values)}, not {shown(wanted)}"
-                    return Violation("items-lost", saw, events=row(rank, number))
+            if isinstance(event.operation, op.Rebuild):
+                given = dict(event.operation.overrides).get("sampler", first)
+                probe = given if isinstance(given, Probe) else first
+                continue
+            found = _not_through(trace, probe, event)
+            if found is not None:
+                return replace(found, events=row(rank, number))
     return None
+
+
+def _not_through(trace: Trace, probe: Probe, event: Event) -> Violation | None:
+    """Whether the inner sampler's exception, or what came before it, was lost in a pass."""
+    kind, message = probe.what or "Planned", _message(probe)
+    if event.error is None:
+        saw = f"the inner sampler raised {kind}: {message}; {event.operation} did not"
+        return Violation("error-lost", saw)
+    if event.error.kind != kind or event.error.message != message:
+        saw = f"instead of {kind}: {message} the caller got {event.error}"
+        return Violation("error-changed", saw)
+    if trace.case.role == "BatchSampler" and event.value is not None:
+        size_ = int(trace.case.argument("batch_size"))
+        wanted = np.arange(probe.at // size_ * size_)
+        if not np.array_equal(event.value.values, wanted):
+            saw = f"before the error came {shown(event.value.values)}, not {shown(wanted)}"
+            return Violation("items-lost", saw)
+    return None
+
+
+def _message(probe: Probe) -> str:
+    """The text of what the probe raises."""
+    return str(getattr(builtins, probe.what, Exception)("planned", probe.at))

@@ -92,9 +92,14 @@ def length(trace: Trace) -> Violation | None:
 
 
 def _lengths(rank: RankTrace, trace: Trace) -> Iterator[tuple[int, Any, Error | None, Pass | None]]:
-    """Each `Len` with the first whole pass that began after it in the same circumstances."""
+    """Each `Len` with the first whole pass that began after it in the same circumstances.
+
+    Who refuses a dataset of another length may say so here: `sampler.resize` judges how.
+    """
     ended = {found.event: found for found in whole_passes(rank, trace)}
+    resized = False
     for number, event in enumerate(rank.events):
+        resized |= isinstance(event.operation, op.Resize)
         if isinstance(event.operation, op.Len):
             found = None
             for later in range(number + 1, len(rank.events)):
@@ -104,7 +109,7 @@ def _lengths(rank: RankTrace, trace: Trace) -> Iterator[tuple[int, Any, Error | 
                 if isinstance(did, op.Iterate) and later in ended:
                     found = ended[later]
                     break
-            if found is not None or event.error is not None:
+            if found is not None or (event.error is not None and not resized):
                 yield number, event.value, event.error, found
 
 

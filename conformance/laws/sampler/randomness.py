@@ -18,12 +18,15 @@ from conformance.laws.comparison import (
 )
 from conformance.laws.views import Pass, rows, whole_passes
 from conformance.recipes import Raw
-from conformance.trace import Trace
+from conformance.trace import RankTrace, Trace
+
+READING = (op.Iterate, op.Open, op.Take, op.Drain)
+"""What is done with passes; after each the global states are what they were."""
 
 
 @law("sampler.private-rng")
 def private_rng(trace: Trace) -> Violation | None:
-    changed = touched(trace, (op.Iterate, op.Rebuild, op.SetEpoch), GLOBAL)
+    changed = touched(trace, (op.Rebuild, op.SetEpoch, *READING), GLOBAL)
     if changed:
         return Violation("global-rng-written", f"the global state of {changed} changed")
     return twins(trace, "global-rng-read", "under other global random states", op.Reseed)
@@ -31,7 +34,7 @@ def private_rng(trace: Trace) -> Violation | None:
 
 @law("sampler.global-rng")
 def global_rng(trace: Trace) -> Violation | None:
-    changed = touched(trace, op.Iterate, ("numpy", "random"))
+    changed = touched(trace, READING, ("numpy", "random"))
     if changed:
         return Violation("foreign-rng-written", f"a pass changed the global state of {changed}")
     seeded = [
@@ -77,9 +80,7 @@ def set_epoch(trace: Trace) -> Violation | None:
     judged = False
     for rank in trace:
         first: dict[Any, Pass] = {}
-        for found in whole_passes(rank, trace):
-            if found.epoch is None:
-                continue
+        for found in _fixed(rank, trace):
             known = first.setdefault(circumstances(found), found)
             judged |= known is not found
             if not known.same(found):
@@ -87,6 +88,25 @@ def set_epoch(trace: Trace) -> Violation | None:
                 return Violation("epoch-not-fixed", saw, differing(known, found), rows(found))
     require(judged)
     return None
+
+
+def _fixed(rank: RankTrace, trace: Trace) -> list[Pass]:
+    """The whole passes whose epoch is known: of one that advances by itself only the next ones."""
+    made = [found for found in whole_passes(rank, trace) if found.epoch is not None]
+    advances = trace.policies.get("epochs") == "advance"
+    return [found for found in made if not advances or _is_next(rank, found)]
+
+
+def _is_next(rank: RankTrace, found: Pass) -> bool:
+    """Whether a pass came straight after `set_epoch`."""
+    before = [event.operation for event in rank.events[: found.event]]
+    since = itertools.takewhile(lambda did: not isinstance(did, op.SetEpoch), reversed(before))
+    whole = isinstance(rank.events[found.event].operation, op.Iterate)
+    return whole and not any(isinstance(did, (op.Iterate, op.Open, op.Take)) for did in since)
+
+
+SMALL = "integer-like, not numpy.int64"
+"""What all epochs of such types have in common."""
 
 
 @law("sampler.epoch-type")
@@ -98,19 +118,18 @@ def epoch_type(trace: Trace) -> Violation | None:
             continue
         judged = True
         epoch, error = event.operation.epoch, event.error
-        fine = isinstance(epoch, Raw) and epoch.kind == "int64"
+        fine = isinstance(epoch, Raw)
+        about = SMALL if isinstance(epoch, Raw) and epoch.kind != "int64" else repr(epoch)
         if fine and error is not None:
             saw = f"set_epoch({epoch!r}) raised {error}"
-            return Violation("epoch-refused", saw, about=repr(epoch))
+            return Violation("epoch-refused", saw, about=about)
         if not fine and error is None:
-            return Violation(
-                "epoch-accepted", f"set_epoch({epoch!r}) was accepted", about=repr(epoch)
-            )
+            return Violation("epoch-accepted", f"set_epoch({epoch!r}) was accepted", about=about)
         later = rank.events[number + 1 :]
         broken = next((e for e in later if e.error and isinstance(e.operation, op.Iterate)), None)
         if fine and broken is not None:
             saw = f"set_epoch({epoch!r}) was accepted, then iteration raised {broken.error}"
-            return Violation("epoch-refused", saw, about=repr(epoch))
+            return Violation("epoch-refused", saw, about=about)
     require(judged)
     return set_epoch(trace) if _has_twice_the_same_epoch(trace) else None
 

@@ -12,7 +12,9 @@ from conformance.laws.workers.outcomes import (
     chain,
     first_error,
     items,
+    names,
     raises,
+    text,
     unfaithful,
     walks,
 )  # fmt: skip
@@ -59,8 +61,29 @@ def errors(trace: Trace) -> Violation | None:
             violation = _told(rank, step, planned) or _again(rank, step, left)
             if violation:
                 return violation
+        skipped = _skipped(trace.case, walk, planned, left) if several else None
+        if skipped:
+            saw = f"{skipped.what} in {skipped.where} was not reported, and the pass went on"
+            return Violation("swallowed-error", saw, about=skipped.what)
     require(reported)
     return None
+
+
+def _skipped(case: Case, walk: list[Step], planned: list[Fault], left: list[Fault]) -> Fault | None:
+    """An exception that nobody was told of, though the pass came past its batch."""
+    batches = [_indices_of(batch) for batch in expected(case) or []]
+    first = [
+        [fault for at in batch for fault in planned if fault.at == at][:1] for batch in batches
+    ]
+    came = [number for step in walk for number in _indices_of(step.item)]
+    past = [
+        place for place, batch in enumerate(batches)
+        if set(batch) & set(came) or any(fault not in left for fault in first[place])
+    ]  # fmt: skip
+    unsaid = [
+        fault for found in first[: max(past, default=0)] for fault in found if fault in left
+    ]  # fmt: skip
+    return unsaid[0] if unsaid else None
 
 
 def _again(rank: RankTrace, step: Step, left: list[Fault]) -> Violation | None:
@@ -77,14 +100,16 @@ def _again(rank: RankTrace, step: Step, left: list[Fault]) -> Violation | None:
 def _told(rank: RankTrace, step: Step, planned: list[Fault]) -> Violation | None:
     """Whether an error reports one of the planned exceptions."""
     assert step.error is not None
-    lacks = [unfaithful(step.error, fault) for fault in planned]
-    if "" in lacks:
+    if not all(unfaithful(step.error, fault) for fault in planned):
         return None
-    about = planned[0].what
-    saw = f"{about} in {planned[0].where} arrived as {_short(step.error)}"
-    if lacks[0] == "no-traceback":
+    meant = next((fault for fault in planned if names(text(step.error), fault)), planned[0])
+    lacks = unfaithful(step.error, meant)
+    saw = f"{meant.what} in {meant.where} arrived as {_short(step.error)}"
+    if lacks == "no-traceback":
         saw += ", without the worker's traceback"
-    return Violation(lacks[0], saw, events=_rows(rank, step), about=about)
+    if lacks == "changed-message":
+        saw += ", whose message is not its own"
+    return Violation(lacks, saw, events=_rows(rank, step), about=meant.what)
 
 
 def _short(error: Error) -> str:
@@ -119,23 +144,28 @@ def _lost(error: Error, wanted: list[str]) -> list[str]:
 
 @law("workers.error-place")
 def error_place(trace: Trace) -> Violation | None:
+    """Without an order no batch is before another, but the error must come."""
     rank, planned = _planned(trace, "item", "collate", "sampler")
-    require(ordered(trace))
     wanted = expected(trace.case)
     require(wanted is not None)
     assert wanted is not None
     fault, whole = min(
         ((fault, _whole(trace.case, wanted, fault)) for fault in planned), key=lambda pair: pair[1]
     )
-    judged = False
+    judged, in_order = False, ordered(trace)
     for walk in walks(rank):
         place = first_error(walk)
         if place is None and not any(step.ended for step in walk):
             continue
         judged = True
-        anomaly = _misplaced(walk, place, wanted[:whole], fault)
+        anomaly = (
+            _misplaced(walk, place, wanted[:whole], fault) if in_order or place is None else ""
+        )
         if anomaly:
-            shown = [_short(step.error) if step.error else step.item for step in walk[:12]]
+            shown = [
+                _short(step.error) if step.error else "the end" if step.ended else step.item
+                for step in walk[:12]
+            ]
             saw = f"{shown} where {wanted[:whole]} come before the error of the {fault.where}"
             return Violation(anomaly, saw, events=_rows(rank, walk[-1]), about=fault.where)
     require(judged)

@@ -45,7 +45,7 @@ def same_order(trace: Trace) -> Violation | None:
     require(ordered(trace))
     rank = built(trace)
     require(workers(trace.case) or len(rebuilt(rank)) > 1)
-    described = of(rank, lo.Describe)
+    described = _described(rank)
     if len(described) > 1:
         return _other_collation(described, trace.case)
     require(arguments(trace.case)["dataset"].gives in NUMBERS)
@@ -60,6 +60,13 @@ def same_order(trace: Trace) -> Violation | None:
             return violation
     require(any(run.finished for run in found))
     return None
+
+
+def _described(rank: RankTrace) -> list[Event]:
+    """What came of each pass: the descriptions that follow one."""
+    pairs = zip(rank.events, rank.events[1:], strict=False)
+    passed = (b for a, b in pairs if isinstance(a.operation, op.Iterate))
+    return [event for event in passed if isinstance(event.operation, lo.Describe)]
 
 
 def _firsts(rank: RankTrace, found: list[Run]) -> list[Run]:
@@ -92,11 +99,20 @@ def _other_than(wanted: list[Any], run: Run, rank: RankTrace, case: Case) -> Vio
 
 def _other_collation(described: list[Event], case: Case) -> Violation | None:
     """Batches look alike with any number of workers; they tell of errors by being too few."""
+    first = described[0].value
     for event in described[1:]:
-        if event.value != described[0].value:
-            saw = f"with other workers {event.value}, and not {described[0].value}"
+        if event.value != first:
+            saw = _difference(list(event.value), list(first))
             return Violation("other-collation", saw, about=_special(case))
     return None
+
+
+def _difference(other: list[str], first: list[str]) -> str:
+    """The first batch that is described otherwise."""
+    for place, (text, wanted) in enumerate(zip(other, first, strict=False)):
+        if text != wanted:
+            return f"with other workers batch {place} is {text}, and not {wanted}"
+    return f"with other workers {len(other)} batches were delivered, and not {len(first)}"
 
 
 def _special(case: Case) -> str:

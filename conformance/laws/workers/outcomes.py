@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -11,6 +12,7 @@ from conformance.case import Case
 from conformance.datasets import Collate, Fault, Init, Order
 from conformance.laws.loading import arguments, faults, got
 from conformance.trace import Error, Event, RankTrace
+from conformance.worlds.mishaps import EXCEPTIONS
 
 ASKS = (op.Take, op.Drain, lo.Interrupt)
 
@@ -107,10 +109,24 @@ def unfaithful(error: Error, fault: Fault) -> str:
     It is of its own type with its message, or it tells both and the worker's traceback: that
     names the function that raised, whatever its form.
     """
-    told, planned = text(error), f"planned {fault.at}"
-    if planned not in told or fault.what not in told:
+    told = text(error)
+    if not names(told, fault) or fault.what not in told:
         return "other-error"
-    return "" if error.kind == fault.what or "happen" in told else "no-traceback"
+    if error.kind != fault.what:
+        return "" if "happen" in told else "no-traceback"
+    return "changed-message" if _requoted(error.message, fault) else ""
+
+
+def names(told: str, fault: Fault) -> bool:
+    """Whether a text has the text of this very exception."""
+    return re.search(rf"planned {fault.at}\b", told) is not None
+
+
+def _requoted(message: str, fault: Fault) -> bool:
+    """Whether a message is not that of the exception, though it has no other words."""
+    made = EXCEPTIONS.get(fault.what)
+    own = str(made(f"planned {fault.at}")) if made else message
+    return message != own and re.findall(r"\w+", message) == re.findall(r"\w+", own)
 
 
 def wrong(case: Case) -> str:

@@ -269,13 +269,15 @@ def timeout(trace: Trace) -> Violation | None:
     rank = trace.ranks[0]
     stuck = _asked_while_shut(rank)
     require(rank.events[0].error is None and stuck)
+    trickles = any(isinstance(step, lo.Trickle) for step in trace.case.plan)
+    about = "another worker delivers" if trickles else ""
     late = [event for event in stuck if event.seconds > bound + SLACK_S]
     if late and late[0].error is not None and late[0].error.is_a("Hang"):
         saw = f"next() with timeout={bound} did not return within {late[0].seconds:.0f} s"
-        return Violation("no-timeout", saw)
+        return Violation("no-timeout", saw, about=about)
     if late:
         saw = f"next() with timeout={bound} took {late[0].seconds:.1f} s"
-        return Violation("late-timeout", saw)
+        return Violation("late-timeout", saw, about=about)
     require(hung(rank) is None)
     return _after_timeout(rank, wanted)
 
@@ -285,7 +287,7 @@ def _asked_while_shut(rank: RankTrace) -> list[Event]:
     found, shut = [], False
     for event in rank.events:
         did = event.operation
-        shut = isinstance(did, lo.Shut) or (shut and not isinstance(did, lo.Free))
+        shut = isinstance(did, (lo.Shut, lo.Trickle)) or (shut and not isinstance(did, lo.Free))
         if shut and isinstance(did, op.Take) and len(got(event)) < did.count:
             found.append(event)
     return found

@@ -37,6 +37,7 @@ REPORTED = (
 
 BOUNDS_S = {
     "workers.death-soon": 2.0, "lifecycle.shutdown": 6.0, "lifecycle.leftovers": 5.0,
+    "workers.timeout": 2.0,
 }  # fmt: skip
 """How long the slowest operation may take, where it is not ten seconds."""
 
@@ -62,7 +63,8 @@ def noted(error):
 def still(draft: Draft, clause: str, found: Found) -> str:
     """The expression that is true while the fault is there."""
     if "took" in draft.classes:
-        return f"max(took) > {BOUNDS_S.get(clause, 10.0)}"
+        given = dict(draft.case.arguments).get("timeout", 0) if clause == "workers.timeout" else 0
+        return f"max(took) > {BOUNDS_S.get(clause, 10.0) + float(given)}"
     check = CHECKS.get(found.violation.anomaly)
     told = check(draft, found) if check else ""
     return told or SAME
@@ -145,6 +147,13 @@ def _overwritten(draft: Draft, found: Found) -> str:
     return f"now[-1] == [] and now[-2] != {due}" if ready and due else ""
 
 
+def _left_out(draft: Draft, found: Found) -> str:
+    """The batches with workers are described in another way than those without."""
+    if draft.several or found.violation.about != "collate_fn":
+        return ""
+    return "len({str(n) for n in now if isinstance(n, list) and '(' in str(n)}) > 1"
+
+
 def _plan(draft: Draft, *kinds: type) -> bool:
     return tuple(map(type, draft.case.plan)) == kinds
 
@@ -161,5 +170,5 @@ CHECKS: dict[str, Callable[[Draft, Found], str]] = {
     **DEMANDS, "blames-another": _unnamed, "wrong-length": _length,
     "lost-attribute": _attribute, "prints": _prints,
     "lost-index": _lost, "unequal-counts": _unequal, "overwritten": _overwritten,
-    "reason-unnamed": _unexplained,
+    "reason-unnamed": _unexplained, "left-out": _left_out,
 }  # fmt: skip

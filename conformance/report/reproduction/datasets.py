@@ -6,6 +6,7 @@ from conformance.datasets import Mapped, Stream
 from conformance.loading import Free, Hold, Schedule, Shut, Strike, Tell
 from conformance.operations import Resize
 from conformance.report.reproduction.draft import Draft, indented
+from conformance.report.reproduction.forms import items
 from conformance.report.reproduction.gates import passing, reported
 from conformance.report.reproduction.mishaps import faults
 from conformance.report.reproduction.origin import role_name
@@ -52,15 +53,28 @@ CLASSES = {
     "pair": ("Pair", "_pair"), "info": ("_info",),
 }  # fmt: skip
 
+STATE = {
+    "attribute": ("mark = 0", "{name}.mark = {mark}", "self.mark"),
+    "method": ("mark = 0", "{name}.tell({mark})", "self.mark"),
+    "list": ("marks = [0]", "{name}.marks[0] = {mark}", "self.marks[0]"),
+    "dict": ("marks = {'mark': 0}", "{name}.marks['mark'] = {mark}", "self.marks['mark']"),
+    "tensor": ("mark = torch.zeros(())", "{name}.mark.fill_({mark})", "int(self.mark)"),
+    "inner": ("inner = types.SimpleNamespace(mark=0)", "{name}.inner.mark = {mark}",
+              "self.inner.mark"),
+}  # fmt: skip
+"""State of a dataset: what it holds, how that is changed, and how it is read."""
+
 LAZY = ("held", "swept", "device", "large", "bulk", "mixed")
 """What must be made where it is asked for."""
 
-MODULES = ("torch", "numpy", "random", "collections", "gc", "operator")
+MODULES = ("torch", "numpy", "random", "collections", "gc", "operator", "types")
 
 
 def item(draft: Draft, gives: str) -> str:
     """The expression for item `i`; imports and defines what it needs."""
     text = GIVES[gives].format(d=DRAWS)
+    if gives == "marked":
+        text = text.replace("self.mark", STATE[_told(draft)][2])
     sampled(draft, *CLASSES.get(gives, ()))
     if gives == "named":
         draft.need("collections")
@@ -69,9 +83,14 @@ def item(draft: Draft, gives: str) -> str:
         draft.need("torch")
     if gives == "info":
         draft.need("operator")
-    held = OWN.get(gives, "")
+    held = STATE[_told(draft)][0] if gives == "marked" else OWN.get(gives, "")
     draft.need(*(name for name in MODULES if f"{name}." in text or f"{name}." in held))
     return text
+
+
+def _told(draft: Draft) -> str:
+    """How the plan changes the state of the dataset."""
+    return next((step.how for step in draft.case.plan if isinstance(step, Tell)), "attribute")
 
 
 def worker(draft: Draft) -> str:
@@ -81,7 +100,7 @@ def worker(draft: Draft) -> str:
 
 def mapped(draft: Draft, recipe: Mapped) -> str:
     """The expression for a map-style dataset."""
-    text = item(draft, recipe.gives)
+    text = items(draft, recipe) if recipe.gives == "formed" else item(draft, recipe.gives)
     if _plain(draft, recipe) and "self" not in text and "worker" not in text:
         return f"range({recipe.n})" if text == "i" else f"[{text} for i in range({recipe.n})]"
     return draft.define("Data", _mapped(draft, recipe, text)) + "()"
@@ -101,7 +120,7 @@ def _plain(draft: Draft, recipe: Mapped) -> bool:
 
 
 def _mapped(draft: Draft, recipe: Mapped, text: str) -> list[str]:
-    lines = ["class Data:", *indented(_held(recipe.gives))]
+    lines = ["class Data:", *indented(_held(draft, recipe.gives))]
     if draft.has(Resize):
         lines.append(f"    n = {recipe.n}")
     if recipe.sized:
@@ -115,16 +134,22 @@ def _size(draft: Draft, n: int) -> str:
     return "self.n" if draft.has(Resize) else f"{n}"
 
 
-def _fetched(draft: Draft, recipe: Mapped | Stream, text: str, give: str = "return") -> list[str]:
+def _fetched(
+    draft: Draft, recipe: Mapped | Stream, text: str, give: str = "return", share: str = ""
+) -> list[str]:
     """How item `i` is fetched: it is reported, waits at the gate, goes wrong or is made."""
-    lines = [*reported(draft, "fetch", "i"), *passing(draft, recipe.gated)]
+    lines = [*reported(draft, "fetch", "i"), *passing(draft, recipe.gated, share)]
     lines += faults(draft, recipe.faults, "item", "i", give)
     if "worker" in text + "".join(lines) and isinstance(recipe, Mapped):
         lines.insert(0, worker(draft))
     return [*lines, f"{give} {text}"]
 
 
-def _held(gives: str) -> list[str]:
+def _held(draft: Draft, gives: str) -> list[str]:
+    how = _told(draft)
+    if gives == "marked" and how != "attribute":
+        told = ["def tell(self, mark):", "    self.mark = mark"] if how == "method" else []
+        return ["def __init__(self):", f"    self.{STATE[how][0]}", *told]
     if gives == "held":
         return ["def __init__(self):", "    self.held = lambda: None"]
     if gives.startswith("own-"):
@@ -144,7 +169,7 @@ def stream(draft: Draft, recipe: Stream) -> str:
     """The expression for an iterable-style dataset, an instance of the candidate's class."""
     text = item(draft, recipe.gives)
     base = role_name(draft, "IterableDataset")
-    lines = [f"class Data({base}):", *indented(_held(recipe.gives))]
+    lines = [f"class Data({base}):", *indented(_held(draft, recipe.gives))]
     if recipe.sized:
         lines += ["    def __len__(self):", f"        return {_size(draft, recipe.n)}"]
     if draft.has(Resize):
@@ -168,17 +193,20 @@ def _share(draft: Draft, recipe: Stream) -> list[str]:
         "rank": f"range(self.rank * workers + worker, {n}, {size} * workers)",
         "skewed": f"range({spare}) if worker == 0 else [*range({spare}, {n})][worker - 1 : worker]",
         "blocks": f"range({n} * worker // workers, {n} * (worker + 1) // workers)",
+        "uneven": f"range(sum(lengths[:worker]), {n} if worker == workers - 1"
+        " else sum(lengths[: worker + 1]))",
     }.get(recipe.shard)
     if text is None:
         return [f"share = range({n})"]
     info = f"info = {role_name(draft, 'get_worker_info')}()"
     told = "worker, workers = (info.id, info.num_workers) if info else (0, 1)"
-    return [info, told, f"share = {text}"]
+    known = [f"lengths = {recipe.lengths}"] if recipe.lengths else []
+    return [info, told, *known, f"share = {text}"]
 
 
 def _iterating(draft: Draft, recipe: Stream, text: str, early: bool) -> list[str]:
     """`__iter__` as a generator; where it fails itself, the elements have one of their own."""
-    fetched = _fetched(draft, recipe, text, "yield")
+    fetched = _fetched(draft, recipe, text, "yield", "share")
     known = [worker(draft)] if "worker" in " ".join(fetched) else []
     loop = [*_share(draft, recipe), *known, "for i in share:", *indented(fetched)]
     if not early:
@@ -192,7 +220,7 @@ def _reporting(draft: Draft, recipe: Stream, text: str) -> list[str]:
     """An iterator that tells of its end, and of being asked after it."""
     begin = [*reported(draft, "iter", "0"), worker(draft)]
     begin += [*faults(draft, recipe.faults, "iter", "max(0, worker)"), *_share(draft, recipe)]
-    fetched = _fetched(draft, recipe, text)
+    fetched = _fetched(draft, recipe, text, share="self.share")
     known = [worker(draft)] if "worker" in " ".join(fetched) else []
     again = ["self.left = iter(self.share) if self.ended else self.left"] if recipe.again else []
     told = ['report("ask" if self.ended else "end", 0)'] if draft.reports else []

@@ -31,8 +31,9 @@ ACCEPTED = ("accepted", "epoch-accepted", "group-guessed", "sharded-twice")
 
 COMPARED = (
     "copy-differs", "epoch-not-fixed", "foreign-rng-read", "iter-changes-order",
-    "iterators-entangled", "no-restart", "not-reproducible", "seed-epoch-added", "seed-ignored",
-    "seed-not-fixed", "stale-epoch", "stale-pass", "view-differs",
+    "iterators-entangled", "no-restart", "not-reproducible", "seed-epoch-added",
+    "seed-epoch-alike", "seed-ignored", "seed-not-fixed", "stale-epoch", "stale-pass",
+    "view-differs",
 )  # fmt: skip
 """Anomalies of two passes, that are equal or not."""
 

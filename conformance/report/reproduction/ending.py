@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from conformance.report.reproduction.draft import Draft, indented
+from conformance.worlds.place import Place
 
 BOUND_S = 30
 """A script that takes longer has found a hang."""
@@ -35,7 +36,7 @@ def _alone(draft: Draft) -> list[str]:
 
 def _group(draft: Draft) -> list[str]:
     """Real processes in a process group."""
-    draft.need("multiprocessing", "tempfile", "torch")
+    draft.need("multiprocessing", "os", "tempfile", "torch")
     draft.names["torch"].add("distributed")
     size = draft.case.world_size
     started = f'"gloo", init_method=f"file://{{folder}}/store", rank=rank, world_size={size}'
@@ -43,6 +44,7 @@ def _group(draft: Draft) -> list[str]:
         "run",
         [
             "def run(rank, folder, answers):",
+            *_told(size),
             f"    distributed.init_process_group({started})",
             "    answers.put((rank, look(rank)))",
         ],
@@ -55,6 +57,17 @@ def _group(draft: Draft) -> list[str]:
         f"    start.Process(target=run, args=(rank, folder, answers){daemon}).start()",
         f"now = dict(answers.get(timeout={BOUND_S}) for _ in range({size}))",
         f"now = [now[rank] for rank in range({size})]",
+    ]
+
+
+def _told(size: int) -> list[str]:
+    """What a launcher tells each rank."""
+    most = int(Place(0, size, "gloo", "").environment["LOCAL_WORLD_SIZE"])
+    nodes = '("GROUP_RANK", "NODE_RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK")'
+    own = f"RANK=rank, WORLD_SIZE={size}, LOCAL_RANK=rank % {most}"
+    return [
+        f"    told = dict.fromkeys({nodes}, rank // {most}) | dict({own})",
+        "    os.environ.update({name: str(told[name]) for name in told})",
     ]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from conformance.datasets import Collate, Init, Order
 from conformance.operations import SetEpoch
 from conformance.report.reproduction.draft import Draft, indented
+from conformance.report.reproduction.forms import odd
 from conformance.report.reproduction.gates import held, reported
 from conformance.report.reproduction.mishaps import faults
 from conformance.report.reproduction.origin import role_name
@@ -12,6 +13,9 @@ from conformance.report.reproduction.origin import role_name
 LISTS = {
     "ascending": "range({n})", "descending": "range({last}, -1, -1)",
     "lambdas": "[lambda k=k: k for k in range({n})]",
+    "texts": "[f'item {{k}}' for k in range({n})]", "tuples": "[(k, 'item') for k in range({n})]",
+    "lists": "[[k] for k in range({n})]",
+    "gaps": "[[k // 2] if k % 2 else [] for k in range({n})]",
 }  # fmt: skip
 """Samplers that are a list, if nobody asks what was drawn from them."""
 
@@ -20,19 +24,27 @@ BATCH = "[6 * (k // 3) + j for j in ((0,), (1, 2), (3, 4, 5))[k % 3]]"
 PLACES = {
     "ascending": "k", "descending": "{last} - k", "lambdas": "lambda: k", "batches": BATCH,
     "epochs": "(k + turned) % {n}", "turning": "(k + turned) % {n}",
+    "growing": "k", "gaps": "[k // 2] if k % 2 else []",
+    "growing-batches": "[k]", "texts": "f'item {{k}}'", "tuples": "(k, 'item')",
+    "lists": "[k]",
 }  # fmt: skip
 """The index at place `k`."""
+
+
+LAZY = ("epochs", "turning", "growing", "growing-batches")
+"""Samplers that are no list, as their passes differ."""
 
 
 def order(draft: Draft, recipe: Order) -> str:
     """The expression for a sampler."""
     words = {"n": max(1, recipe.n), "last": recipe.n - 1}
-    if not recipe.faults and not draft.reports and recipe.how not in ("epochs", "turning"):
+    if not recipe.faults and not draft.reports and recipe.how not in LAZY:
         if recipe.how == "batches":
             return f"[{BATCH} for k in range({recipe.n})]"
         return LISTS[recipe.how].format(n=recipe.n, last=recipe.n - 1)
-    lines = ["class Order:", "    def __len__(self):", f"        return {recipe.n}"]
-    if draft.has(SetEpoch) or recipe.how == "epochs":
+    grown = " + self.epoch" if recipe.how.startswith("growing") else ""
+    lines = ["class Order:", "    def __len__(self):", f"        return {recipe.n}{grown}"]
+    if draft.has(SetEpoch) or recipe.how == "epochs" or grown:
         lines.insert(1, "    epoch = 0")
         lines += ["    def set_epoch(self, epoch):", "        self.epoch = epoch"]
     if recipe.how == "turning":
@@ -43,7 +55,8 @@ def order(draft: Draft, recipe: Order) -> str:
 
 def _passes(draft: Draft, recipe: Order, index: str, words: dict[str, int]) -> list[str]:
     """One pass: a generator, with a method before it where a pass does something at its start."""
-    loop = [f"for k in range({recipe.n}):"]
+    grown = recipe.how.startswith("growing")
+    loop = [f"for k in range({'len(self)' if grown else recipe.n}):"]
     inner = [*faults(draft, recipe.faults, "sampler", "k"), *reported(draft, "draw", "k")]
     loop += indented([*inner, f"yield {index.format(**words)}"])
     if recipe.how == "epochs":
@@ -62,6 +75,8 @@ def collate(draft: Draft, recipe: Collate) -> str:
     """The expression for a `collate_fn`."""
     if recipe.how == "lambda":
         return "lambda samples: samples"
+    if recipe.how == "odd":
+        return draft.define("collate", ["def collate(samples):", *odd()])
     made = {
         "list": "samples", "sum": "sum(samples)",
         "double": "[2 * s for s in samples] if isinstance(samples, list) else 2 * samples",

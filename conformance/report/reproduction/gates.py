@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.loading import Free, Hold, Schedule, Shut, Strike
+from conformance.loading import Free, Hold, Schedule, Shut, Strike, Trickle
 from conformance.report.reproduction.draft import Draft
 
 REPORT = """\
@@ -15,8 +15,11 @@ def report(*what):
 GATE = """\
 gate = multiprocessing.Array("i", 300)  # the turn, how many there are, whose they are
 def wait(worker):
+    came = time.monotonic()
     while gate[1] < 0 or (gate[0] < gate[1] and gate[2 + gate[0]] != worker):
         time.sleep(0.001)
+        if (gate[1], gate[2]) == (-2, worker) and time.monotonic() - came > gate[3] / 1000:
+            return
     time.sleep(0.05)  # what was let through before has arrived by now""".splitlines()
 
 PIDS = ['pids = multiprocessing.Array("i", 300)']
@@ -31,16 +34,20 @@ def reported(draft: Draft, kind: str, value: str) -> list[str]:
     return [f'report("{kind}", {value})']
 
 
-def passing(draft: Draft, gated: int) -> list[str]:
-    """Wait for the worker's turn before every `gated`-th item; tell who one is."""
+def passing(draft: Draft, gated: int, share: str = "") -> list[str]:
+    """Wait for the worker's turn before every `gated`-th item, of its `share` if it has one, and
+    before the last of that; tell who one is."""
     lines = []
     if draft.has(Strike):
         draft.need("multiprocessing", "os")
         draft.define("pids", PIDS)
         lines.append("pids[worker] = os.getpid()")
     lines += held(draft)
-    if gated and draft.has(Schedule, Shut, Free):
-        lines += [f"if worker >= 0 and i % {gated} == {gated - 1}:", *_turn(draft)]
+    if gated and draft.has(Schedule, Shut, Trickle, Free):
+        stops = f"i % {gated} == {gated - 1}"
+        if share and gated > 1:
+            stops = f"({share}.index(i) % {gated} == {gated - 1} or i == {share}[-1])"
+        lines += [f"if worker >= 0 and {stops}:", *_turn(draft)]
     return lines
 
 

@@ -11,7 +11,9 @@ from typing import Any
 
 from conformance import loading as lo
 from conformance import operations as op
+from conformance.report.reproduction.datasets import STATE
 from conformance.report.reproduction.draft import Draft
+from conformance.report.reproduction.forms import formless
 from conformance.report.reproduction.gates import journal, schedule
 from conformance.report.reproduction.seen import LONG, Seen, brief, brief_defined
 from conformance.report.reproduction.sources import sampled
@@ -64,6 +66,9 @@ def keeps(draft: Draft) -> bool:
 
 
 def _read(draft: Draft, iterable: str, event: Event) -> list[str]:
+    if formless(draft):
+        kept = "batches.append(batch)" if keeps(draft) else "pass"
+        return [f"for batch in {iterable}:", f"    {kept}"]
     lines = [f"for batch in {iterable}:", f"    now.append({each_batch(draft, event)})"]
     return [*lines, "    batches.append(batch)"] if keeps(draft) else lines
 
@@ -108,6 +113,10 @@ def _shut(draft: Draft, step: lo.Shut, event: Event) -> list[str]:
     return ["gate[:2] = [0, -1]"] if "gate" in draft.classes else []
 
 
+def _trickle(draft: Draft, step: lo.Trickle, event: Event) -> list[str]:
+    return [f"gate[:4] = [0, -2, {step.worker}, {int(step.pace_s * 1000)}]"]
+
+
 def _free(draft: Draft, step: lo.Free, event: Event) -> list[str]:
     return ["gate[:2] = [0, 0]"] if "gate" in draft.classes else []
 
@@ -136,13 +145,13 @@ def _reread(draft: Draft, step: lo.Reread, event: Event) -> list[str]:
 
 
 def _describe(draft: Draft, step: lo.Describe, event: Event) -> list[str]:
-    draft.need("torch")
-    sampled(draft, "describe")
+    draft.need("torch", "zlib")
+    sampled(draft, "_elements", "describe")
     return ["now.append([describe(batch) for batch in batches])"]
 
 
 def _tell(draft: Draft, step: lo.Tell, event: Event) -> list[str]:
-    return [f"{name}.mark = {step.mark}" for name in draft.kept["data"]]
+    return [STATE[step.how][1].format(name=name, mark=step.mark) for name in draft.kept["data"]]
 
 
 def _drop(draft: Draft, step: lo.Drop, event: Event) -> list[str]:
@@ -169,7 +178,8 @@ def _inform(draft: Draft, step: lo.Inform, event: Event) -> list[str]:
 
 LOADING: dict[type, Callable[[Draft, Any, Event], list[str]]] = {
     op.Iterate: _iterate, op.Open: _open, op.Take: _take, op.Drain: _drain,
-    op.SetEpoch: _set_epoch, lo.Schedule: _schedule, lo.Shut: _shut, lo.Free: _free,
+    op.SetEpoch: _set_epoch, lo.Schedule: _schedule, lo.Shut: _shut, lo.Trickle: _trickle,
+    lo.Free: _free,
     lo.Hold: _hold, lo.Settle: _settle, lo.Journal: _journal, lo.Reread: _reread,
     lo.Describe: _describe,
     lo.Tell: _tell, lo.Drop: _drop, lo.Inform: _inform,
@@ -185,7 +195,8 @@ class LoaderSeen(Seen):
 
     def one(self, event: Event) -> list[Any]:
         if type(event.operation) in (op.Iterate, op.Take, op.Drain):
-            found = batches(event.value) if isinstance(event.value, Items) else []
+            told = isinstance(event.value, Items) and not formless(self.draft)
+            found = batches(event.value) if told else []
             return [*found, event.error.kind] if event.error else found
         if event.error is not None:
             return [event.error.kind]

@@ -26,6 +26,7 @@ NEEDED: dict[str, tuple[Any, ...]] = {
     "Explosive": (mishaps.Explosive, mishaps._explode), "TwoArguments": (mishaps.TwoArguments,),
     "KeywordOnly": (mishaps.KeywordOnly,), "WithMessage": (mishaps.WithMessage,),
     "Unpicklable": (mishaps.Unpicklable,), "Planned": (mishaps.Planned,),
+    "Direct": (mishaps.Direct,), "Dropped": (mishaps.Dropped,),
     "unpinnable": (mishaps.Planned, mishaps.Unpinnable),
 }  # fmt: skip
 """What the script must define for a mishap."""

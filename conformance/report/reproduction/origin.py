@@ -19,8 +19,7 @@ def role_name(draft: Draft, role: str) -> str:
     """The expression for a role's class, imported."""
     candidate = draft.candidate
     if role not in candidate.roles:
-        draft.names[STAND_INS].add(role)
-        return role
+        return stand_in(draft, role)
     module = module_name(candidate)
     holder = candidate.source.text.partition(":")[2]
     attribute = dict(candidate.source.names).get(role, role)
@@ -30,6 +29,16 @@ def role_name(draft: Draft, role: str) -> str:
     draft.names[module].add(holder.partition(".")[0])
     itself = _is_class(holder) or holder in dict(candidate.source.names).values()
     return holder if itself else f"{holder}.{attribute}"
+
+
+def stand_in(draft: Draft, name: str) -> str:
+    """The expression for a class of torch, imported: in full where the candidate is called so."""
+    source = draft.candidate.source
+    if name in (source.text.rpartition(":")[2], *dict(source.names).values()):
+        draft.need(STAND_INS)
+        return f"{STAND_INS}.{name}"
+    draft.names[STAND_INS].add(name)
+    return name
 
 
 def _is_class(holder: str) -> bool:

@@ -143,10 +143,25 @@ def _scribble(draft: Draft, step: op.Scribble, event: Event) -> list[str]:
 
 
 def _look(draft: Draft, step: op.Look, event: Event) -> list[str]:
-    view = draft.subject
-    lines = items(f"({view}[k] for k in range(len({view})))", form_of(event, draft))
-    beyond = [f"    {view}[len({view})]", f"    now.append({NOTHING!r})"]
-    return [*lines, "try:", *beyond, *CAUGHT]
+    view, lines = draft.subject, list[str]()
+    read = f"({view}[k] for k in range(len({view})))"
+    if step.how != "ascending":
+        places = PLACES[step.how].format(n=f"len({view})")
+        lines = [f"found = {{k: {view}[k] for k in {places}}}"]
+        read = "(found[k] for k in sorted(found))"
+    place = f"len({view}) + {step.past}" if step.past > 0 else f"len({view})"
+    place = f"{step.past} - len({view})" if step.past < 0 else place
+    beyond = [f"    {view}[{place}]", f"    now.append({NOTHING!r})"]
+    return [*lines, *items(read, form_of(event, draft)), "try:", *beyond, *CAUGHT]
+
+
+PLACES = {
+    "descending": "range({n})[::-1]",
+    "strided": "[k for start in range(3) for k in range(start, {n}, 3)]",
+    "shuffled": "sorted(range({n}), key=lambda k: (k * 7919 + 13) % 10_007)",
+    "twice": "[k for place in range({n}) for k in (place, max(0, place - 1), place)]",
+}
+"""`operations.PLACES` in the words of a script."""
 
 
 def _globals(draft: Draft, step: op.Globals, event: Event) -> list[str]:
@@ -196,7 +211,8 @@ def _copy(draft: Draft, step: op.Copy, event: Event) -> list[str]:
 def _resize(draft: Draft, step: op.Resize, event: Event) -> list[str]:
     own = "Data" in draft.classes or draft.subject == "loader"
     resized = "{}.n = {}" if own else "{}[:] = range({})"
-    return [resized.format(name, step.n) for name in draft.kept["data"]]
+    probes = [f"{name}.count = {step.n}" for name in draft.kept["probe"]]
+    return [resized.format(name, step.n) for name in draft.kept["data"]] + probes
 
 
 def _overwrite(draft: Draft, step: op.Overwrite, event: Event) -> list[str]:

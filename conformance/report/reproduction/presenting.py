@@ -5,7 +5,7 @@ from __future__ import annotations
 from conformance.binding import Binding
 from conformance.copying import Copied
 from conformance.report.reproduction.draft import Draft, indented
-from conformance.report.reproduction.origin import STAND_INS, role_name
+from conformance.report.reproduction.origin import role_name, stand_in
 
 VARIABLES = ("sampler", "data", "given", "generator", "probe", "order", "now", "rank", "look")
 """Names that a script gives to something else."""
@@ -14,8 +14,7 @@ VARIABLES = ("sampler", "data", "given", "generator", "probe", "order", "now", "
 def first_formed(draft: Draft, binding: Binding, first: str) -> str:
     """A role's first argument in the form in which the class takes it."""
     if binding.batched:
-        draft.names[STAND_INS].add("BatchSampler")
-        return f"BatchSampler({first}, 1, False)"
+        return f"{stand_in(draft, 'BatchSampler')}({first}, 1, False)"
     return f"len({first})" if binding.total else first
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from conformance.operations import Inspect
+from conformance.operations import Inspect, Resize
 from conformance.recipes import Probe
 from conformance.report.reproduction.draft import Draft, indented
+from conformance.report.reproduction.origin import stand_in
 
 PLAIN = ("Counting", "Descending", "Doubling", "Pairs")
 """Probes that are a list to whoever does not count the calls."""
@@ -32,12 +33,17 @@ ENDLESS = 1_000_000
 
 def probe(draft: Draft, recipe: Probe) -> str:
     """The expression for a probe."""
-    if recipe.name in PLAIN and not draft.has(Inspect) and not draft.candidate.bound:
+    if recipe.name in PLAIN and not draft.has(Inspect, Resize) and not draft.candidate.bound:
         return repr(list(_kind(recipe)(recipe.count)))
     words = RANDOM.get(recipe.name, "")
     draft.need(*(module for module in ("torch", "numpy", "random") if words.startswith(module)))
-    name = draft.define(recipe.name, _class(draft, recipe))
+    name = draft.define(_name(recipe), _class(draft, recipe))
     return f"{name}({recipe.count})"
+
+
+def _name(recipe: Probe) -> str:
+    """The name of the class: what it raises is written into it."""
+    return recipe.name + recipe.what
 
 
 def _kind(recipe: Probe) -> Any:
@@ -52,8 +58,7 @@ def _class(draft: Draft, recipe: Probe) -> list[str]:
     sized = hasattr(_kind(recipe), "__len__")
     polled = draft.has(Inspect) and sized
     polled = polled and recipe.name not in RANDOM
-    draft.names["torch.utils.data"].add("Sampler")
-    lines = [f"class {recipe.name}(Sampler):", *_init(recipe, polled)]
+    lines = [f"class {_name(recipe)}({stand_in(draft, 'Sampler')}):", *_init(recipe, polled)]
     if sized:
         length = recipe.at if recipe.name == "Lying" else "self.count"
         lines += ["    def __len__(self):", f"        return {length}"]
@@ -81,6 +86,7 @@ def _pass(draft: Draft, recipe: Probe) -> list[str]:
     if recipe.name in RANDOM:
         return [*begin, f"    return iter({RANDOM[recipe.name]})"]
     count = ENDLESS if recipe.name == "Endless" else "self.count"
+    count = f"{count} + 1" if recipe.name == "Raising" and recipe.at == recipe.count else count
     begin += [f"    for place in range({count}):", "        self.seen['draws'] += 1"]
     begin += _raised(draft, recipe, "place", "        ")
     begin += [f"        yield {ITEMS.get(recipe.name, 'place')}"]
@@ -93,7 +99,7 @@ def _polled(draft: Draft, recipe: Probe) -> list[str]:
     return [
         "def __iter__(self):",
         "    self.seen['passes'] += not self.running",
-        f"    return self if self.running else {recipe.name}(self.count, self.seen)",
+        f"    return self if self.running else {_name(recipe)}(self.count, self.seen)",
         "def __next__(self):",
         "    self.place += 1",
         "    if self.place >= self.count:",
@@ -109,8 +115,12 @@ def _raised(draft: Draft, recipe: Probe, place: str, margin: str) -> list[str]:
     """`Raising` raises in one place."""
     if recipe.name != "Raising":
         return []
-    return [f"{margin}if {place} == {recipe.at}:", f"{margin}    raise {_planned(draft)}"]
+    raised = _planned(draft, recipe.what or "Planned", f"'planned', {recipe.at}")
+    return [f"{margin}if {place} == {recipe.at}:", f"{margin}    raise {raised}"]
 
 
-def _planned(draft: Draft) -> str:
-    return draft.define("Planned", ["class Planned(Exception):", "    pass"]) + "('planned')"
+def _planned(draft: Draft, kind: str = "Planned", told: str = "'planned'") -> str:
+    base = {"Planned": "Exception", "PlannedRuntime": "RuntimeError"}.get(kind, "")
+    if base:
+        draft.define(kind, [f"class {kind}({base}):", "    pass"])
+    return f"{kind}({told})"

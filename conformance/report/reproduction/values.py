@@ -20,7 +20,7 @@ from conformance.operations import (
     Resize,
     SetEpoch,
 )  # fmt: skip
-from conformance.recipes import Data, Generator, Probe, Raw, Recipe, Role, Sparse, Values
+from conformance.recipes import Data, Generator, Probe, Raw, Recipe, Role, Runs, Sparse, Values
 from conformance.report.reproduction.datasets import mapped, stream
 from conformance.report.reproduction.draft import Draft
 from conformance.report.reproduction.functions import collate, init, order
@@ -115,9 +115,9 @@ def _values(draft: Draft, recipe: Values, lines: list[str]) -> str:
     whole = isinstance(items, range)
     if kind == "range":
         return repr(items if whole else range(len(items)))
-    plain = f"list({items!r})" if whole else literal(list(items))
+    plain = _spelled(items)
     if kind in ("list", "tuple"):
-        short = f"tuple({items!r})" if whole else literal(tuple(items))
+        short = literal(tuple(items)) if isinstance(items, tuple) else f"tuple({plain})"
         return plain if kind == "list" else short
     if kind.startswith("ndarray"):
         draft.need("numpy")
@@ -125,6 +125,16 @@ def _values(draft: Draft, recipe: Values, lines: list[str]) -> str:
         return f"numpy.array({plain}{f', dtype={dtype!r}' if dtype else ''})"
     draft.need("torch")
     return f"torch.tensor({plain}{f', dtype=torch.{kind}' if kind != 'tensor' else ''})"
+
+
+def _spelled(items: Any) -> str:
+    """The list of some items."""
+    if isinstance(items, range):
+        return f"list({items!r})"
+    if not isinstance(items, Runs):
+        return literal(list(items))
+    once = f"[value for value, count in {literal(items.runs)} for _ in range(count)]"
+    return f"{once} * {items.times}" if items.times > 1 else once
 
 
 def _sparse(draft: Draft, recipe: Sparse, lines: list[str]) -> str:
@@ -142,6 +152,10 @@ def _generator(draft: Draft, recipe: Generator, lines: list[str]) -> str:
 def _raw(draft: Draft, recipe: Raw, lines: list[str]) -> str:
     if recipe.kind == "unsized":
         return f"(item for item in range({recipe.value}))"
+    if recipe.kind == "Indexed":
+        body = ["class Indexed:", "    def __init__(self, value):", "        self.value = value"]
+        body += ["    def __index__(self):", "        return self.value"]
+        return f"{draft.define('Indexed', body)}({recipe.value})"
     module = "torch" if recipe.kind == "tensor" else "numpy"
     draft.need(module)
     return f"{module}.{recipe.kind}({literal(recipe.value)})"
@@ -163,7 +177,7 @@ _KINDS = {
 _WATCHED: dict[str, tuple[type, ...]] = {
     "data": (Resize, Tell), "order": (SetEpoch,), "given": (Overwrite, Arguments),
     "generator": (Globals,),
-    "probe": (Inspect, Inner),
+    "probe": (Inspect, Inner, Resize),
 }  # fmt: skip
 
 

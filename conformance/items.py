@@ -1,0 +1,99 @@
+"""What an item of a dataset is made of: containers in containers, and leaves of many types.
+
+Here they are recipes, and the values that they hold; `worlds/forms.py` makes the objects.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conformance.recipes import Recipe
+
+FEW = 64
+"""A leaf of more elements counts upwards, so that it can be written down in few words."""
+
+ODD: dict[str, Any] = {
+    "None": None, "False": False, "0": 0, "''": "", "b''": b"", "[]": [], "...": ...,
+    "NotImplemented": NotImplemented, "ValueError('an item')": ValueError("an item"),
+    "KeyError('an item')": KeyError("an item"), "StopIteration()": StopIteration(),
+    "StopIteration": StopIteration, "ValueError": ValueError, "EOFError()": EOFError(),
+    "KeyboardInterrupt()": KeyboardInterrupt(), "{1}": {1}, "{}": {},
+}  # fmt: skip
+"""Plain values by their expression: some that a program might take for a signal."""
+
+UNKNOWN = ("None", "...", "NotImplemented", "{1}", "ValueError('an item')", "StopIteration")
+"""Those of them that no collation knows."""
+
+
+@dataclass(frozen=True, repr=False)
+class Leaf(Recipe):
+    """A part of an item that holds no other.
+
+    kind: tensor, array, scalar (of numpy), float, int, bool, text, bytes, or a key of `ODD`.
+    dtype, shape: of the first three. layout: how a tensor lies in memory: as it is read, or
+    transposed, sliced (every second element of another), expanded (its rows are one row).
+    """
+
+    kind: str
+    dtype: str = "int64"
+    shape: tuple[int, ...] = ()
+    layout: str = ""
+
+    @property
+    def count(self) -> int:
+        """How many elements it has."""
+        return math.prod(self.shape)
+
+
+@dataclass(frozen=True, repr=False)
+class Nest(Recipe):
+    """A container of parts, which are leaves or containers.
+
+    kind: list, tuple, named (of two parts), dict, ordered, default, table (a subclass of dict).
+    keys: of a mapping, one for each part.
+    """
+
+    kind: str
+    parts: tuple[Any, ...] = ()
+    keys: tuple[Any, ...] = ()
+
+
+PLAIN = {"float": "float64", "int": "int64", "bool": "bool"}
+"""Python's own numbers, and the type that holds them."""
+
+_VALUES: dict[str, Callable[[Any, int], Any]] = {
+    "bool": lambda p, i: (p * p + i) % 5 < 2,
+    "uint8": lambda p, i: (200 + 7 * p + i) % 256,
+    "int8": lambda p, i: (120 + 7 * p + i) % 256 - 128,
+    "int16": lambda p, i: 300 + 7 * p + i,
+    "int32": lambda p, i: 70_000 + 7 * p + i,
+    "int64": lambda p, i: 2**53 + 1 + 2 * p + i,
+    "float16": lambda p, i: p + i + 0.1,
+    "bfloat16": lambda p, i: (128 + (7 * p + i) % 128) * 2.0**20,
+    "float32": lambda p, i: p + i + 0.1,
+    "float64": lambda p, i: np.where(p % 2, 16_777_217.0 + p + i, p + i + 0.1),
+    "complex64": lambda p, i: p + 0.1 + 1j * (i - 0.5),
+}
+"""Element `p` of item `i`: values that, as far as there are any, no smaller type can hold."""
+
+
+def values(leaf: Leaf, i: int) -> NDArray[Any]:
+    """The elements of a leaf of item i; a type that numpy does not have as float64."""
+    dtype = PLAIN.get(leaf.kind, leaf.dtype)
+    place = np.arange(leaf.count)
+    flat = (place + i) % 100 if leaf.count > FEW else _VALUES[dtype](place, i)
+    found = np.asarray(flat, np.float64 if dtype == "bfloat16" else dtype).reshape(leaf.shape)
+    return np.broadcast_to(found[:1], leaf.shape).copy() if leaf.layout == "expanded" else found
+
+
+def leaves(form: Any) -> list[Leaf]:
+    """All leaves of a form, in order."""
+    if isinstance(form, Leaf):
+        return [form]
+    return [leaf for part in form.parts for leaf in leaves(part)]

@@ -1,0 +1,62 @@
+"""Cases of `spec/loader.md` about what a sampler may yield, and about passes one after another."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+from conformance.case import Case
+from conformance.datasets import Collate, Mapped, Order
+from conformance.loading import Journal
+from conformance.operations import Iterate, Len, Operation, SetEpoch
+from conformance.recipes import Values
+from conformance.scenarios import Scenario, Setting
+from conformance.scenarios.loading import loader, takes
+
+PASS: list[Operation] = [Len(), Iterate(), Len(), Journal()]
+
+RARE: tuple[dict[str, Any], ...] = (
+    {"batch_size": 2, "sampler": Values(())},
+    {"batch_size": None, "sampler": Values(())},
+    {"batch_sampler": Values(())},
+    {"batch_size": 2, "sampler": Values((5, 4, 3, 2, 1, 0, 0, 1, 2, 3, 4, 5, 5))},
+    {"batch_size": None, "sampler": Values((0, 1, 2, 3, 4, 5, 5, 0))},
+    {"batch_size": 2, "sampler": Order(5, "texts")},
+    {"batch_size": 2, "sampler": Order(5, "tuples")},
+    {"batch_size": 2, "sampler": Order(5, "lists"), "drop_last": True},
+    {"batch_size": None, "sampler": Order(5, "texts")},
+    {"batch_size": None, "sampler": Order(5, "tuples")},
+    {"batch_size": None, "sampler": Order(5, "lists")},
+    {"batch_sampler": Order(6, "gaps"), "collate_fn": Collate("list")},
+)
+"""Nothing to read, more than there is, other indices than numbers, and batches of none."""
+
+SHARED = (RARE[0], RARE[3], RARE[5], RARE[10], RARE[11])
+"""Those that are tried with workers too."""
+
+GROWN: tuple[dict[str, Any], ...] = (
+    {"batch_size": 2, "sampler": Order(4, "growing")},
+    {"batch_sampler": Order(2, "growing-batches")},
+)
+
+KEPT: dict[str, Any] = {"num_workers": 2, "persistent_workers": True}
+
+
+def _sampled(setting: Setting) -> Iterator[Case]:
+    """Rare samplers; one that grows with the epoch; and one pass after another."""
+    alone, shared = ({**way} for way in RARE), ({**way, "num_workers": 2} for way in SHARED)
+    for options in itertools.chain(alone, shared):
+        if takes(setting, **options):
+            yield loader(Mapped(6), PASS, **options)
+    steps = [Len(), Iterate(), Len()]
+    growing = [SetEpoch(1), *steps, SetEpoch(4), *steps, Journal()]
+    for options in (*GROWN, {**GROWN[0], **KEPT}):
+        if takes(setting, **options):
+            yield loader(Mapped(9), growing, **options)
+    for options in ({"batch_size": None}, {"batch_size": 2}, {"batch_size": 2, **KEPT}):
+        if takes(setting, **options):
+            yield loader(Mapped(5), [*[Iterate()] * 3, Journal()], **options)
+
+
+SAMPLED = Scenario("loader-samplers", _sampled)

@@ -1,0 +1,48 @@
+"""The items that recipes of `items.py` stand for."""
+
+from __future__ import annotations
+
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from conformance.items import ODD, Leaf, Nest, values
+from conformance.worlds.samples import Point, Table
+
+NESTS: dict[str, Callable[[list[Any], tuple[Any, ...]], Any]] = {
+    "list": lambda parts, keys: parts,
+    "tuple": lambda parts, keys: tuple(parts),
+    "named": lambda parts, keys: Point(*parts),
+    "dict": lambda parts, keys: dict(zip(keys, parts, strict=True)),
+    "ordered": lambda parts, keys: OrderedDict(zip(keys, parts, strict=True)),
+    "default": lambda parts, keys: defaultdict(list, zip(keys, parts, strict=True)),
+    "table": lambda parts, keys: Table(zip(keys, parts, strict=True)),
+}
+"""Containers of parts, by their kinds."""
+
+LAYOUTS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "": lambda tensor: tensor,
+    "transposed": lambda tensor: tensor.mT.contiguous().mT,
+    "sliced": lambda tensor: tensor.repeat_interleave(2, -1)[..., ::2],
+    "expanded": lambda tensor: tensor[:1].expand(tensor.shape),
+}
+"""The same tensor, otherwise laid out in memory."""
+
+
+def formed(form: Leaf | Nest, i: int) -> Any:
+    """Item i of this form, made anew each time."""
+    if isinstance(form, Nest):
+        return NESTS[form.kind]([formed(part, i) for part in form.parts], form.keys)
+    if form.kind in ODD:
+        return ODD[form.kind]
+    if form.kind in ("text", "bytes"):
+        return f"text {i}" if form.kind == "text" else bytes([i % 256, 0])
+    found = values(form, i)
+    if form.kind == "tensor":
+        made = torch.from_numpy(found.copy()).to(getattr(torch, form.dtype))
+        return LAYOUTS[form.layout](made)
+    if form.kind == "array":
+        return found
+    return found[()] if form.kind == "scalar" else found.item()

@@ -1,0 +1,21 @@
+"""Indices that are no numbers: what an `Order` makes of them, and which item each stands for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+KEYS: dict[str, Callable[[int], Any]] = {
+    "texts": lambda i: f"item {i}",
+    "tuples": lambda i: (i, "item"),
+    "lists": lambda i: [i],
+    "lambdas": lambda i: lambda: i,
+}
+"""Index i, by the orders that give it so."""
+
+
+def number(key: Any) -> Any:
+    """The number of the item that an index stands for."""
+    if isinstance(key, (tuple, list)):
+        return key[0]
+    return int(key.removeprefix("item ")) if isinstance(key, str) else key

@@ -1,0 +1,98 @@
+"""Wrong ideas of labels and of shares: faults of `spec/balanced.md` that few labels show.
+
+`CAUGHT_BY` lists the clauses that must report the fault, `ANOMALY` is what the first of them calls
+it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from reference import BalanceClassSampler, WeightedBalanceClassSampler
+
+
+def plain(labels: Any) -> list[Any]:
+    return labels.tolist() if hasattr(labels, "tolist") else list(labels)
+
+
+class TwelveLetters(BalanceClassSampler):
+    """Labels that agree in their first twelve letters are one class."""
+
+    CAUGHT_BY = ("balanced.labels",)
+    ANOMALY = "wrong-class-count"
+
+    def __init__(self, labels: Sequence[Any], mode: str | int = "downsampling", seed: int = 0):
+        found = [label[:12] if isinstance(label, str) else label for label in plain(labels)]
+        super().__init__(found, mode, seed)
+
+
+class LabelsAsDoubles(BalanceClassSampler):
+    """Numbers become doubles, in which neighbours beyond 2^53 are one class."""
+
+    CAUGHT_BY = ("balanced.labels",)
+    ANOMALY = "wrong-class-count"
+
+    def __init__(self, labels: Sequence[Any], mode: str | int = "downsampling", seed: int = 0):
+        found = [float(label) if isinstance(label, int) else label for label in plain(labels)]
+        super().__init__(found, mode, seed)
+
+
+class LabelsAsTensor(WeightedBalanceClassSampler):
+    """Labels that are numbers pass through a tensor of single precision."""
+
+    CAUGHT_BY = ("balanced.labels",)
+
+    def __init__(
+        self, labels: Sequence[Any], weight: Sequence[float], length: int, seed: int = 0
+    ) -> None:
+        found = plain(labels)
+        if all(isinstance(label, (int, float)) for label in found):
+            found = torch.tensor(found, dtype=torch.float32).tolist()
+        super().__init__(found, weight, length, seed)
+
+
+class RowsOfLabels(BalanceClassSampler):
+    """Labels that are tuples become rows of an array, and only their first entry is looked at."""
+
+    CAUGHT_BY = ("balanced.labels",)
+    ANOMALY = "wrong-class-count"
+
+    def __init__(self, labels: Sequence[Any], mode: str | int = "downsampling", seed: int = 0):
+        found = [label[0] if isinstance(label, tuple) else label for label in plain(labels)]
+        super().__init__(found, mode, seed)
+
+
+class RoundsRunningShares(WeightedBalanceClassSampler):
+    """The running sums of the shares are rounded, halves to even, so that 1 may become 2."""
+
+    CAUGHT_BY = ("balanced.counts",)
+    ANOMALY = "wrong-class-count"
+
+    def __init__(
+        self, labels: Sequence[Any], weight: Sequence[float], length: int, seed: int = 0
+    ) -> None:
+        super().__init__(labels, weight, length, seed)
+        share = np.array(weight, dtype=float)
+        edges = np.round(np.cumsum([0.0, *share / share.sum() * length])).astype(int)
+        self.counts = np.diff(edges).tolist()
+
+
+class FloorsWholeShares(WeightedBalanceClassSampler):
+    """A whole share that the arithmetic leaves just below is cut; the heaviest take the rest."""
+
+    CAUGHT_BY = ("balanced.counts",)
+    ANOMALY = "wrong-class-count"
+
+    def __init__(
+        self, labels: Sequence[Any], weight: Sequence[float], length: int, seed: int = 0
+    ) -> None:
+        super().__init__(labels, weight, length, seed)
+        share = np.array(weight, dtype=float) * (1 / sum(weight)) * length
+        counts = np.floor(share).astype(int)
+        for place in np.argsort(-share, kind="stable")[: length - counts.sum()]:
+            counts[place] += 1
+        self.counts = counts.tolist()

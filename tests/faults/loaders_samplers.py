@@ -1,0 +1,117 @@
+"""Wrong loaders: what a sampler may yield, and passes that are not the first.
+
+Each class breaks one rule of `spec/loader.md`. `CAUGHT_BY` lists the clauses that must report the
+fault, `ANOMALY` is what the first of them calls it.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+from reference import DataLoader
+
+
+class AnySamplerGiven(DataLoader[Any]):
+    """A sampler without any index counts as none given."""
+
+    CAUGHT_BY = ("loader.batches",)
+    ANOMALY = "other-batches"
+
+    def __init__(self, dataset: Any, *args: Any, **kwargs: Any) -> None:
+        for name in ("sampler", "batch_sampler"):
+            if name in kwargs and not list(kwargs[name]):
+                del kwargs[name]
+        super().__init__(dataset, *args, **kwargs)
+
+
+class OnceThroughTheData(DataLoader[Any]):
+    """A pass is over when as many items were delivered as the dataset has."""
+
+    CAUGHT_BY = ("loader.batches",)
+    ANOMALY = "lost-batch"
+
+    def __iter__(self) -> Iterator[Any]:
+        right = super().__iter__()
+        if self._iterable or not hasattr(self.dataset, "__len__"):
+            return right
+        size = self.batch_size or 1
+        return itertools.islice(right, -(-len(self.dataset) // size)) if size > 1 else right
+
+
+class _Numbers:
+    """Batches of indices, each made a number."""
+
+    def __init__(self, drawn: Any, batched: bool) -> None:
+        self.drawn, self.batched = drawn, batched
+
+    def __len__(self) -> int:
+        return len(self.drawn)
+
+    def __iter__(self) -> Iterator[Any]:
+        for drawn in self.drawn:
+            yield list(map(int, drawn)) if self.batched else int(drawn)
+
+
+class CountsOnNumbers(DataLoader[Any]):
+    """An index is made a number, whatever it was."""
+
+    CAUGHT_BY = ("loader.batches",)
+    ANOMALY = "crash"
+
+    def _draws(self) -> Any:
+        drawn = super()._draws()
+        return drawn if self._iterable else _Numbers(drawn, self._batched)
+
+
+class _Filled(_Numbers):
+    """Batches that hold something."""
+
+    def __iter__(self) -> Iterator[Any]:
+        return (drawn for drawn in self.drawn if drawn != [])
+
+
+class LeavesOutEmpty(DataLoader[Any]):
+    """A batch of no indices is left out."""
+
+    CAUGHT_BY = ("loader.batches",)
+    ANOMALY = "lost-batch"
+
+    def _draws(self) -> Any:
+        drawn = super()._draws()
+        return _Filled(drawn, True) if self._batched and not self._iterable else drawn
+
+
+class RemembersLength(DataLoader[Any]):
+    """The length is that of the first time, whatever the epoch has made of it."""
+
+    CAUGHT_BY = ("loader.length",)
+    ANOMALY = "wrong-length"
+
+    def __len__(self) -> int:
+        if "length" not in vars(self):
+            self.length = super().__len__()
+        return self.length
+
+
+class RemembersPass(DataLoader[Any]):
+    """Without workers, a loader that does not shuffle gives the batches of its first pass again."""
+
+    CAUGHT_BY = ("loader.fetch-once",)
+    ANOMALY = "not-fetched"
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        given = {"sampler", "batch_sampler", "shuffle", "num_workers"} & set(kwargs)
+        self.keeps = not given and not self._iterable
+
+    def __iter__(self) -> Iterator[Any]:
+        right = super().__iter__()
+        if not self.keeps:
+            return right
+        return iter(vars(self).setdefault("kept", None) or self._kept(right))
+
+    def _kept(self, right: Iterator[Any]) -> list[Any]:
+        self.kept = list(right)
+        return self.kept

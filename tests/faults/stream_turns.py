@@ -1,0 +1,136 @@
+"""Wrong loaders of streams: workers that have unequal parts, or whose stream raises.
+
+Each class breaks a rule of `spec/iterable.md` or of `spec/workers.md`, on top of the reference's
+loader. `CAUGHT_BY` lists the clauses that must report the fault, `ANOMALY` is what the first of
+them calls it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from reporting import Reporting, Worse
+from torch.utils.data import IterableDataset
+
+from reference import DataLoader
+
+# Parts of unequal length.
+
+
+class _Hasty(Worse):
+    def _arrived(self, member: Any, message: Any) -> None:
+        super()._arrived(member, message)
+        if member.id not in self._turns and not self._items:
+            self._turns.clear()
+
+
+class NobodyElse(Reporting):
+    """If the first answer of a pass is that a worker has no data, nobody is asked any more."""
+
+    CAUGHT_BY = ("iterable.no-data", "iterable.once")
+    ANOMALY = "ended-with-it"
+    rule = _Hasty
+
+
+class _Backwards(Worse):
+    def _arrived(self, member: Any, message: Any) -> None:
+        turns = len(self._turns)
+        super()._arrived(member, message)
+        if len(self._turns) < turns:
+            self._turns.reverse()
+
+
+class TurnsBackwards(Reporting):
+    """When a worker has ended, the others take turns in the opposite direction from then on."""
+
+    CAUGHT_BY = ("iterable.order",)
+    rule = _Backwards
+
+
+class _AsTheyCame(Worse):
+    def _merged_tails(self) -> Iterator[Any]:
+        self._tails = dict(enumerate(self._tails.values()))
+        return super()._merged_tails()
+
+
+class TailsAsTheyCome(Reporting):
+    """With drop_last, what is left over of the workers is put together in the order of arrival."""
+
+    CAUGHT_BY = ("iterable.order",)
+    rule = _AsTheyCame
+
+
+# Streams that raise.
+
+
+class _Around(IterableDataset[Any]):
+    """A dataset around the caller's; `size` is the loader's batch size."""
+
+    def __init__(self, dataset: Any, size: int | None) -> None:
+        self.dataset, self.size = dataset, size or 1
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or "dataset" not in vars(self):
+            raise AttributeError(name)
+        return getattr(self.dataset, name)
+
+
+class _Wrapping(DataLoader[Any]):
+    around: type[_Around]
+
+    def __init__(self, dataset: Any, batch_size: Any = 1, *args: Any, **kwargs: Any) -> None:
+        if isinstance(dataset, IterableDataset):
+            dataset = self.around(dataset, batch_size)
+        super().__init__(dataset, batch_size, *args, **kwargs)
+
+
+class _Quiet(_Around):
+    def __iter__(self) -> Iterator[Any]:
+        given, elements = 0, iter(self.dataset)
+        while True:
+            try:
+                element = next(elements)
+            except StopIteration:
+                return
+            except Exception:
+                if given % self.size:
+                    return
+                raise
+            given += 1
+            yield element
+
+
+class QuietMidBatch(_Wrapping):
+    """An error of a stream in the midst of a batch is taken for the stream's end."""
+
+    CAUGHT_BY = ("workers.errors", "loader.errors")
+    ANOMALY = "swallowed-error"
+    around = _Quiet
+
+
+class _Again(_Around):
+    def __iter__(self) -> Iterator[Any]:
+        return _Restarting(self.dataset)
+
+
+class _Restarting(Iterator[Any]):
+    def __init__(self, dataset: Any) -> None:
+        self.dataset, self.elements = dataset, iter(dataset)
+
+    def __next__(self) -> Any:
+        try:
+            return next(self.elements)
+        except StopIteration:
+            raise
+        except Exception:
+            self.elements = iter(self.dataset)
+            raise
+
+
+class StreamsAgain(_Wrapping):
+    """After an error of a stream its `__iter__` is called again, and it begins anew."""
+
+    CAUGHT_BY = ("iterable.ends", "iterable.once")
+    ANOMALY = "iterated-again"
+    around = _Again
