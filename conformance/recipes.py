@@ -84,8 +84,7 @@ class Generator(Recipe):
 class Raw(Recipe):
     """A value handed over by name where its type is the point, e.g. `numpy.int64` of 3.
 
-    kind: a type of numpy, "tensor", "unsized" (a generator of so many items), "Indexed" (an object
-    with `__index__` alone).
+    kind: a type of numpy, "tensor", "unsized" (a generator of so many items).
     """
 
     value: Any

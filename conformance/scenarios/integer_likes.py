@@ -1,7 +1,6 @@
-"""Cases of `spec/sampler.md` on integer-like values: small types near their limits, and objects.
+"""Cases of `spec/sampler.md` on integer-like values: small types near their limits.
 
-Arithmetic in a small type wraps or overflows where that of an int does not, and an object that has
-`__index__` and nothing else cannot be added to anything.
+Arithmetic in a small type wraps or overflows where that of an int does not.
 """
 
 from __future__ import annotations
@@ -24,10 +23,6 @@ FULL = (
 )  # fmt: skip
 """Values near the limits of their types."""
 
-INDEXED = Raw(7, "Indexed")
-"""An object with `__index__` alone: an argument that may be refused, and no epoch that must not."""
-
-
 def _counts(name: str, *values: Raw, **others: Any) -> Iterator[tuple[Made, str, Raw]]:
     yield from ((others, name, value) for value in values)
 
@@ -37,25 +32,23 @@ def _drawn(setting: Setting) -> Iterator[tuple[Made, str, Raw]]:
     if setting.role == "WeightedRandomSampler":
         given = {"weights": Values(range(1, 301))}
     given = subjects.with_generator(setting, given)
-    return _counts("num_samples", Raw(200, "uint8"), Raw(3, "Indexed"), **given)
+    return _counts("num_samples", Raw(200, "int32"), **given)
 
 
 def _batches(setting: Setting) -> Iterator[tuple[Made, str, Raw]]:
     given: Made = {"sampler": Probe("Counting", 300), "drop_last": False}
-    return _counts("batch_size", Raw(200, "uint8"), Raw(100, "int8"), Raw(2, "Indexed"), **given)
+    return _counts("batch_size", Raw(200, "int32"), **given)
 
 
 def _ranked(setting: Setting) -> Iterator[tuple[Made, str, Raw]]:
     given: Made = {"dataset": Data(300)}
     if setting.role == "DistributedSamplerWrapper":
         given = {"sampler": Probe("Descending", 300)}
-    small = Raw(2, "uint8"), Raw(2, "Indexed")
-    yield from _counts("num_replicas", *small, **given, rank=1)
-    last = Raw(1, "uint8"), Raw(1, "Indexed")
-    yield from _counts("rank", *last, **given, num_replicas=2)
+    yield from _counts("num_replicas", Raw(2, "int32"), **given, rank=1)
+    yield from _counts("rank", Raw(1, "int32"), **given, num_replicas=2)
     if setting.accepts("seed"):
         shuffled: Made = {"shuffle": True} if setting.accepts("shuffle") else {}
-        yield from _counts("seed", *FULL, INDEXED, **given, **shuffled)
+        yield from _counts("seed", *FULL, **given, **shuffled)
 
 
 ARGUMENTS = {

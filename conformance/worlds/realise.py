@@ -34,16 +34,6 @@ class Dataset:
         return index
 
 
-class Indexed:
-    """Stands for a whole number, and can nothing else."""
-
-    def __init__(self, value: int) -> None:
-        self.value = value
-
-    def __index__(self) -> int:
-        return self.value
-
-
 class Realiser:
     """Makes the objects of one rank and remembers those that the plan speaks of later."""
 
@@ -96,8 +86,6 @@ class Realiser:
             return torch.tensor(recipe.value)
         if recipe.kind == "unsized":
             return (item for item in range(recipe.value))
-        if recipe.kind == "Indexed":
-            return Indexed(recipe.value)
         return getattr(np, recipe.kind)(recipe.value)
 
     def _probe(self, recipe: Probe) -> Any:

@@ -37,16 +37,6 @@ class SeedOfSixteenBits(DistributedSampler):
         return mix(self.seed & 0xFFFF, self.epoch)
 
 
-class SeedOfThirtyTwoBits(DistributedSampler):
-    """Only the last 32 bits of the seed count."""
-
-    CAUGHT_BY = ("distributed.seed",)
-    ANOMALY = "seed-ignored"
-
-    def _pass_seed(self) -> int:
-        return mix(self.seed & 0xFFFFFFFF, self.epoch)
-
-
 class SeedWithoutSign(DistributedSampler):
     """Seeds -1 and 1 are one: the sign is squared away."""
 

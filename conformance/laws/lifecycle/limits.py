@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
 from conformance import loading as lo
@@ -88,7 +89,8 @@ def unpicklable(trace: Trace) -> Violation | None:
             return None
         saw = f"iter() raised {text_of(first)!r}, which says nothing of {why}"
         return Violation("unnamed", saw, about=why)
-    for event in rank.events:
+    asked = itertools.takewhile(lambda e: not isinstance(e.operation, op.Rebuild), rank.events)
+    for event in asked:
         if isinstance(event.operation, READS) and event.error is not None:
             saw = f"iter() did not refuse it; then {event.operation}: {text_of(event)}"
             return Violation("not-at-iter", saw, about=why)
@@ -103,7 +105,8 @@ def unpicklable(trace: Trace) -> Violation | None:
 def _left_out(case: Case, rank: RankTrace, why: str) -> Violation | None:
     """Whether a pass that was delivered went without what could not be sent."""
     described = [event.value for event in of(rank, lo.Describe)]
-    if len(described) > 1 and described[0] != described[1]:
+    refused = any(event.error for event in of(rank, op.Rebuild))  # it has none without workers
+    if len(described) > 1 and not refused and described[0] != described[1]:
         saw = f"iter() did not refuse it, and the pass gave {described[0]}; without workers"
         return Violation("left-out", f"{saw} it gives {described[1]}", about=why)
     if why == "worker_init_fn" and of(rank, lo.Journal) and not kinds(records(rank), "init"):

@@ -152,10 +152,6 @@ def _generator(draft: Draft, recipe: Generator, lines: list[str]) -> str:
 def _raw(draft: Draft, recipe: Raw, lines: list[str]) -> str:
     if recipe.kind == "unsized":
         return f"(item for item in range({recipe.value}))"
-    if recipe.kind == "Indexed":
-        body = ["class Indexed:", "    def __init__(self, value):", "        self.value = value"]
-        body += ["    def __index__(self):", "        return self.value"]
-        return f"{draft.define('Indexed', body)}({recipe.value})"
     module = "torch" if recipe.kind == "tensor" else "numpy"
     draft.need(module)
     return f"{module}.{recipe.kind}({literal(recipe.value)})"
