@@ -23,6 +23,7 @@ FULL = (
 )  # fmt: skip
 """Values near the limits of their types."""
 
+
 def _counts(name: str, *values: Raw, **others: Any) -> Iterator[tuple[Made, str, Raw]]:
     yield from ((others, name, value) for value in values)
 
