@@ -11,7 +11,7 @@ import signal
 import socket
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from multiprocessing.context import BaseContext
 from multiprocessing.reduction import ForkingPickler
 from multiprocessing.util import Finalize
@@ -163,8 +163,7 @@ def _dismiss(members: list[Member]) -> None:
         if member.process.exitcode is None:
             member.process.kill()
             member.process.join(FAREWELL_S)
-        with suppress(ValueError):  # still there: it cannot be waited for
-            member.process.close()
+    # Not closed: where garbage is collected while another process starts, that one looks at it.
     members.clear()
 
 
