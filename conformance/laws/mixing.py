@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conformance.laws import Violation
-from conformance.laws.statistics import ALPHA, SHORT, crowd, in_parts
+from conformance.laws.statistics import SHORT, crowd, in_parts, least, tail, tails
 
 Counts = NDArray[np.int64]
 
@@ -42,13 +42,14 @@ def _in_runs(row: Counts, sizes: Counts) -> Violation | None:
 
     heads = np.concatenate([[True], row[1:] != row[:-1]])
     runs = np.bincount(row[heads], minlength=len(sizes))
-    law = hypergeom(len(row), len(row) - sizes + 1, sizes)
-    chances = 2 * np.minimum(law.cdf(runs), law.sf(runs - 1))
-    if chances.min() >= ALPHA / len(sizes):
+    total = len(row)
+    cell = least(tails(hypergeom, runs, total, total - sizes + 1, sizes))
+    if cell is None:
         return None
-    cell = int(chances.argmin())
-    saw = f"the {sizes[cell]} items of class {cell} come in {runs[cell]} runs"
-    return Violation("classes-not-mixed", f"{saw}; expected {law.mean()[cell]:.0f}")
+    size = sizes[cell[0]]
+    saw = f"the {size} items of class {cell[0]} come in {runs[cell]} runs"
+    wanted = size * (total - size + 1) / total
+    return Violation("classes-not-mixed", f"{saw}; expected {wanted:.0f}")
 
 
 def reached(rows: Counts, classes: Counts, sizes: Counts) -> Violation | None:
@@ -66,16 +67,17 @@ def reached(rows: Counts, classes: Counts, sizes: Counts) -> Violation | None:
 
 def _neglected(drawn: Counts, members: int) -> str:
     """Of a class with enough members they are drawn without replacement; else binomially."""
-    from scipy.stats import binom, hypergeom
+    from scipy.stats import hypergeom
 
+    count = len(drawn)
     for parts in (2, 8, SHORT):
         widths, what = in_parts(drawn, members, parts)
-        counts, without = np.bincount(what, minlength=parts), len(drawn) <= members
-        law = hypergeom(members, widths, len(drawn)) if without else None
-        law = law or binom(len(drawn), widths / members)
-        chances = 2 * np.minimum(law.cdf(counts), law.sf(counts - 1))
-        if chances.min() < ALPHA / parts / 3:
-            cell, count = int(chances.argmin()), len(drawn)
-            saw = f"{counts[cell]} of {count} items are from part {cell} of {parts} of it"
+        counts = np.bincount(what, minlength=parts)
+        without = count <= members
+        chances = tails(hypergeom, counts, members, widths, count) if without else None
+        chances = tail(counts, count, widths / members) if chances is None else chances
+        cell = least(chances, looks=3)
+        if cell is not None:
+            saw = f"{counts[cell]} of {count} items are from part {cell[0]} of {parts} of it"
             return f"{saw}; expected {count * widths[cell] / members:.0f}"
     return ""

@@ -32,15 +32,24 @@ def tail(counts: ArrayLike, trials: ArrayLike, chance: ArrayLike) -> NDArray[np.
     """Twice the smaller exact tail of Binomial(trials, chance), per cell, at most 1."""
     from scipy.stats import binom  # takes half a second, and most clauses do without
 
-    below = binom.cdf(counts, trials, chance)
-    above = binom.sf(np.asarray(counts) - 1, trials, chance)
+    return tails(binom, counts, trials, chance)
+
+
+def tails(kind: Any, counts: ArrayLike, *parameters: ArrayLike) -> NDArray[np.float64]:
+    """The same of any discrete distribution of scipy."""
+    below = kind.cdf(counts, *parameters)
+    above = kind.sf(np.asarray(counts) - 1, *parameters)
     return np.asarray(np.minimum(1.0, 2 * np.minimum(below, above)))
 
 
 def first_unlikely(counts: Any, trials: ArrayLike, chance: ArrayLike) -> tuple[int, ...] | None:
     """The cell that no right sampler would give, or None. Spends ALPHA over all cells."""
-    chances = tail(counts, trials, chance)
-    if not chances.size or chances.min() >= ALPHA / chances.size:
+    return least(tail(counts, trials, chance))
+
+
+def least(chances: NDArray[np.float64], looks: int = 1) -> tuple[int, ...] | None:
+    """The cell that is too unlikely for one of so many looks, which spend ALPHA together."""
+    if not chances.size or chances.min() >= ALPHA / chances.size / looks:
         return None
     return tuple(int(i) for i in np.unravel_index(int(chances.argmin()), chances.shape))
 
@@ -153,13 +162,11 @@ def crowd(what: NDArray[np.int64], widths: NDArray[np.int64], parts: int) -> Cel
     lengths, where = in_parts(np.arange(len(what)), len(what), parts)
     counts = np.zeros((parts, len(widths)), dtype=np.int64)
     np.add.at(counts, (where, what), 1)
-    draws, good, total = lengths[:, None], widths[None, :], int(widths.sum())
-    below = hypergeom.cdf(counts, total, good, draws)
-    above = hypergeom.sf(counts - 1, total, good, draws)
-    chances = 2 * np.minimum(below, above)
-    if chances.min() >= ALPHA / chances.size / 3:
+    total = int(widths.sum())
+    cell = least(tails(hypergeom, counts, total, widths[None, :], lengths[:, None]), looks=3)
+    if cell is None:
         return None
-    place, kind = (int(at) for at in np.unravel_index(int(chances.argmin()), chances.shape))
+    place, kind = cell
     return Cell(place, kind, int(counts[place, kind]), lengths[place] * widths[kind] / total)
 
 
