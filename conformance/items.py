@@ -92,6 +92,11 @@ def values(leaf: Leaf, i: int) -> NDArray[Any]:
     return np.broadcast_to(found[:1], leaf.shape).copy() if leaf.layout == "expanded" else found
 
 
+def words(leaf: Leaf, i: int) -> str | bytes:
+    """The text or the bytes that a leaf of item i is."""
+    return f"text {i}" if leaf.kind == "text" else bytes([i % 256, 0])
+
+
 def leaves(form: Any) -> list[Leaf]:
     """All leaves of a form, in order."""
     if isinstance(form, Leaf):

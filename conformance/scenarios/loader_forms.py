@@ -116,7 +116,8 @@ def _signals(setting: Setting) -> Iterator[Case]:
                 yield loader(made, PLAN, **options)
 
 
-def _leaf(draw: st.DrawFn) -> Leaf:
+@st.composite
+def _leaves(draw: st.DrawFn) -> Leaf:
     kind = draw(st.sampled_from(("int", "float", "tensor", "array", "scalar", "text", "bool")))
     dtype = draw(st.sampled_from(TYPES if kind == "tensor" else TYPES[:7] + TYPES[8:]))
     if kind not in ("tensor", "array"):
@@ -124,11 +125,6 @@ def _leaf(draw: st.DrawFn) -> Leaf:
     shape = draw(st.sampled_from(SHAPES))
     flat = kind == "array" or len(shape) < 2
     return Leaf(kind, dtype, shape, "" if flat else draw(st.sampled_from(("", *LAYOUTS))))
-
-
-@st.composite
-def _leaves(draw: st.DrawFn) -> Leaf:
-    return _leaf(draw)
 
 
 @st.composite

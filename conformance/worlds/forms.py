@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from conformance.items import ODD, Leaf, Nest, values
+from conformance.items import ODD, Leaf, Nest, values, words
 from conformance.worlds.samples import Point, Table
 
 NESTS: dict[str, Callable[[list[Any], tuple[Any, ...]], Any]] = {
@@ -38,7 +38,7 @@ def formed(form: Leaf | Nest, i: int) -> Any:
     if form.kind in ODD:
         return ODD[form.kind]
     if form.kind in ("text", "bytes"):
-        return f"text {i}" if form.kind == "text" else bytes([i % 256, 0])
+        return words(form, i)
     found = values(form, i)
     if form.kind == "tensor":
         made = torch.from_numpy(found.copy()).to(getattr(torch, form.dtype))

@@ -13,7 +13,7 @@ import numpy as np
 
 from conformance.case import Case
 from conformance.datasets import Collate
-from conformance.items import ODD, PLAIN, UNKNOWN, Leaf, Nest, leaves, values
+from conformance.items import ODD, PLAIN, UNKNOWN, Leaf, Nest, leaves, values, words
 from conformance.laws.loader.due import mapped
 from conformance.laws.loading import arguments
 
@@ -106,7 +106,7 @@ def _alone(leaf: Leaf, i: int) -> str:
     if leaf.kind in ODD:
         return re.escape(plain(ODD[leaf.kind]))
     if leaf.kind in ("text", "bytes"):
-        return re.escape(plain(f"text {i}" if leaf.kind == "text" else bytes([i % 256, 0])))
+        return re.escape(plain(words(leaf, i)))
     if leaf.kind in PLAIN:
         return re.escape(plain(values(leaf, i).item()))
     return _tensor("Tensor" if leaf.kind == "tensor" else r"\w+", values(leaf, i), leaf.dtype)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from conformance.datasets import Collate, Mapped
-from conformance.items import FEW, ODD, PLAIN, Leaf, Nest, values
+from conformance.items import FEW, ODD, PLAIN, Leaf, Nest, values, words
 from conformance.report.reproduction.draft import Draft, indented
 from conformance.report.reproduction.sources import sampled
 
@@ -67,7 +67,7 @@ def _leaf(draft: Draft, leaf: Leaf, i: int) -> str:
     if leaf.kind in ODD:
         return leaf.kind
     if leaf.kind in ("text", "bytes"):
-        return repr(f"text {i}" if leaf.kind == "text" else bytes([i % 256, 0]))
+        return repr(words(leaf, i))
     if leaf.kind in PLAIN:
         return repr(values(leaf, i).item())
     module = "torch" if leaf.kind == "tensor" else "numpy"
