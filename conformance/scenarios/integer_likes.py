@@ -1,10 +1,11 @@
-"""Cases of `spec/sampler.md` on integer-like values: small types near their limits.
-
-Arithmetic in a small type wraps or overflows where that of an int does not.
+"""Cases of `spec/sampler.md` on integer-like values: `numpy.int64`, and small types near their
+limits, in which arithmetic wraps or overflows where that of an int does not; and on epochs that
+are no whole numbers.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,9 +13,10 @@ from conformance.case import Case
 from conformance.operations import Iterate, Operation, Rebuild, SetEpoch
 from conformance.recipes import Data, Probe, Raw, Values
 from conformance.scenarios import Scenario, Setting, subjects
-from conformance.scenarios.subjects import SEEDED
 
 Made = dict[str, Any]
+Told = Iterator[tuple[Made, str, Raw]]
+"""Arguments, and one more with its value."""
 
 FULL = (
     Raw(200, "uint8"), Raw(255, "uint8"), Raw(127, "int8"), Raw(30_000, "int16"),
@@ -24,32 +26,29 @@ FULL = (
 """Values near the limits of their types."""
 
 
-def _counts(name: str, *values: Raw, **others: Any) -> Iterator[tuple[Made, str, Raw]]:
-    yield from ((others, name, value) for value in values)
+def _drawn(setting: Setting) -> Told:
+    for n, wanted in ((5, Raw(3)), (300, Raw(200, "int32"))):
+        data: Made = {"data_source": Data(n)}
+        if setting.role == "WeightedRandomSampler":
+            data = {"weights": Values(range(1, n + 1))}
+        yield subjects.with_generator(setting, data), "num_samples", wanted
 
 
-def _drawn(setting: Setting) -> Iterator[tuple[Made, str, Raw]]:
-    given: Made = {"data_source": Data(300)}
-    if setting.role == "WeightedRandomSampler":
-        given = {"weights": Values(range(1, 301))}
-    given = subjects.with_generator(setting, given)
-    return _counts("num_samples", Raw(200, "int32"), **given)
+def _batches(setting: Setting) -> Told:
+    for count, size in ((5, Raw(2)), (300, Raw(200, "int32"))):
+        yield {"sampler": Probe("Counting", count), "drop_last": False}, "batch_size", size
 
 
-def _batches(setting: Setting) -> Iterator[tuple[Made, str, Raw]]:
-    given: Made = {"sampler": Probe("Counting", 300), "drop_last": False}
-    return _counts("batch_size", Raw(200, "int32"), **given)
-
-
-def _ranked(setting: Setting) -> Iterator[tuple[Made, str, Raw]]:
-    given: Made = {"dataset": Data(300)}
-    if setting.role == "DistributedSamplerWrapper":
-        given = {"sampler": Probe("Descending", 300)}
-    yield from _counts("num_replicas", Raw(2, "int32"), **given, rank=1)
-    yield from _counts("rank", Raw(1, "int32"), **given, num_replicas=2)
-    if setting.accepts("seed"):
-        shuffled: Made = {"shuffle": True} if setting.accepts("shuffle") else {}
-        yield from _counts("seed", *FULL, **given, **shuffled)
+def _ranked(setting: Setting) -> Told:
+    shuffled: Made = {"shuffle": True} if setting.accepts("shuffle") else {}
+    for n, kind, seeds in ((7, "int64", (Raw(3),)), (300, "int32", FULL)):
+        given: Made = {"dataset": Data(n)}
+        if setting.role == "DistributedSamplerWrapper":
+            given = {"sampler": Probe("Descending", n)}
+        if setting.accepts("seed"):
+            yield from (({**given, **shuffled}, "seed", seed) for seed in seeds)
+        yield {**given, "rank": 0}, "num_replicas", Raw(2, kind)
+        yield {**given, "num_replicas": 2}, "rank", Raw(1, kind)
 
 
 ARGUMENTS = {
@@ -59,7 +58,7 @@ ARGUMENTS = {
 
 
 def _arguments(setting: Setting) -> Iterator[Case]:
-    """An argument of a small type, beside the same with int; a seed meets an epoch."""
+    """An integer-like argument, beside the same with int; a seed meets an epoch."""
     for others, name, value in ARGUMENTS[setting.role](setting):
         passes: list[Operation] = [Iterate()]
         if name == "seed":
@@ -68,14 +67,26 @@ def _arguments(setting: Setting) -> Iterator[Case]:
         yield Case(setting.role, {**others, name: value}, plan)
 
 
+def _refused(setting: Setting) -> Iterator[Case]:
+    """Epochs that are no whole numbers, and `numpy.int64`, which is one."""
+    small = (m for m in subjects.small(setting) if "seed" not in m or setting.accepts("seed"))
+    if not subjects.has_epochs(setting):
+        return
+    *_, made = small
+    fixed = subjects.is_private(setting, made)  # else no epoch has an order of its own
+    before: list[Operation] = [SetEpoch(1), Iterate()] if fixed else []
+    for epoch in ("1", None, 1.5):
+        yield Case(setting.role, made, [*before, SetEpoch(epoch), SetEpoch(1), Iterate()])
+    after: list[Operation] = [SetEpoch(3), Iterate()] if fixed else []
+    yield Case(setting.role, made, [SetEpoch(Raw(3)), Iterate(), SetEpoch(1), Iterate(), *after])
+
+
 def _epochs(setting: Setting) -> Iterator[Case]:
     """An epoch of a small type, and the equal int; both meet a seed that is not 0."""
     seeded = [m for m in subjects.small(setting) if m.get("seed") or not setting.accepts("seed")]
     told = [made for made in seeded if made.get("shuffle", True)]
     made = (told or [*subjects.small(setting)])[-1]
-    if setting.role.endswith("ClassSampler") and not setting.has_epochs:
-        return
-    if setting.role not in SEEDED or not subjects.is_private(setting, made):
+    if not subjects.has_epochs(setting) or not subjects.is_private(setting, made):
         return
     if setting.role == "DistributedSamplerWrapper" and setting.accepts("shuffle"):
         made = {**made, "shuffle": True}
@@ -84,5 +95,5 @@ def _epochs(setting: Setting) -> Iterator[Case]:
         yield Case(setting.role, made, [*plan, Iterate()])
 
 
-ARGUMENT_TYPES = Scenario("small integer-likes", _arguments)
-EPOCH_TYPES = Scenario("small epoch types", _epochs)
+ARGUMENT_TYPES = Scenario("integer-likes", _arguments)
+EPOCH_TYPES = Scenario("epoch types", lambda s: itertools.chain(_refused(s), _epochs(s)))

@@ -27,7 +27,7 @@ from conformance.operations import (
     Surround,
     Take,
 )  # fmt: skip
-from conformance.recipes import Data, Probe, Raw, Role, Values
+from conformance.recipes import Data, Probe, Role, Values
 from conformance.scenarios import Scenario, Setting, subjects
 from conformance.scenarios.subjects import DRAWN, RANKED, SEEDED
 
@@ -100,15 +100,6 @@ def _moves(made: Made) -> bool:
     return isinstance(inner, Role) and "generator" in dict(inner.arguments)
 
 
-def _epochs(setting: Setting, made: Made) -> Made | None:
-    """Roles whose order follows set_epoch; a class-balanced one need not offer it."""
-    if setting.role not in SEEDED:
-        return None
-    if setting.role.endswith("ClassSampler") and not setting.has_epochs:
-        return None
-    return made
-
-
 def _steady(setting: Setting, made: Made) -> Made | None:
     """Order a function of (arguments, seed, epoch): no generator that moves on."""
     moving = _moves(made)
@@ -121,7 +112,7 @@ def _steady(setting: Setting, made: Made) -> Made | None:
 
 def _at(setting: Setting, epoch: int) -> Plan:
     """set_epoch where the role has it by contract."""
-    return [SetEpoch(epoch)] if _epochs(setting, {}) is not None else []
+    return [SetEpoch(epoch)] if subjects.has_epochs(setting) else []
 
 
 def _tour(setting: Setting, made: Made) -> Plan:
@@ -340,45 +331,6 @@ def _empty_small(setting: Setting) -> Iterator[Case]:
             yield Case(setting.role, arguments, [Len(), Iterate(), Iterate()], width)
 
 
-def _like_integers(setting: Setting) -> Iterator[Case]:
-    """numpy.int64 where a whole number is asked for, beside the same with int."""
-    made: dict[str, list[tuple[Made, str, int]]] = {
-        "RandomSampler": [
-            (subjects.with_generator(setting, {"data_source": Data(5)}), "num_samples", 3)
-        ],
-        "WeightedRandomSampler": [
-            (subjects.with_generator(setting, {"weights": Values((1.0, 2.0))}), "num_samples", 3)
-        ],
-        "BatchSampler": [({"sampler": Probe("Counting", 5), "drop_last": False}, "batch_size", 2)],
-        "DistributedSampler": [
-            ({"dataset": Data(7)}, "seed", 3),
-            ({"dataset": Data(7), "rank": 0}, "num_replicas", 2),
-            ({"dataset": Data(7), "num_replicas": 2}, "rank", 1),
-        ],
-        "DistributedSamplerWrapper": [
-            ({"sampler": Probe("Descending", 7), "rank": 0}, "num_replicas", 2),
-            ({"sampler": Probe("Descending", 7), "num_replicas": 2}, "rank", 1),
-        ],
-    }
-    for arguments, name, value in made[setting.role]:
-        plan = [Iterate(), Rebuild(((name, value),)), Iterate()]
-        yield Case(setting.role, {**arguments, name: Raw(value)}, plan)
-
-
-def _epoch_types(setting: Setting) -> Iterator[Case]:
-    small = (m for m in subjects.small(setting) if "seed" not in m or setting.accepts("seed"))
-    fitting = [made for made in small if _epochs(setting, made)]
-    if not fitting:
-        return
-    made = fitting[-1]
-    fixed = subjects.is_private(setting, made)  # else no epoch has an order of its own
-    before: Plan = [SetEpoch(1), Iterate()] if fixed else []
-    for epoch in ("1", None, 1.5):
-        yield Case(setting.role, made, [*before, SetEpoch(epoch), SetEpoch(1), Iterate()])
-    after: Plan = [SetEpoch(3), Iterate()] if fixed else []
-    yield Case(setting.role, made, [SetEpoch(Raw(3)), Iterate(), SetEpoch(1), Iterate(), *after])
-
-
 TOUR = scenario("tour", _tour)
 LEN_BETWEEN = scenario("len between", _len_between)
 IDLE = scenario("idle iterator", _idle_between)
@@ -396,8 +348,6 @@ PICKLED = scenario("pickled", _copied("pickle"), narrow=_private)
 DEEPCOPIED = scenario("deepcopied", _copied("deepcopy"), narrow=_private)
 REVISITED = scenario(
     "epochs revisited", _revisited, _epochs_given_up,
-    narrow=lambda s, m: _steady(s, m) if _epochs(s, m) else None,
+    narrow=lambda s, m: _steady(s, m) if subjects.has_epochs(s) else None,
 )  # fmt: skip
 EMPTY = Scenario("empty", _empty_small)
-LIKE_INTEGERS = Scenario("integer-likes", _like_integers)
-EPOCH_TYPES = Scenario("epoch types", _epoch_types)

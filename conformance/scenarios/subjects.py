@@ -47,6 +47,13 @@ def optional(setting: Setting, arguments: Arguments) -> Arguments:
     return {k: v for k, v in arguments.items() if k in required or setting.accepts(k)}
 
 
+def has_epochs(setting: Setting) -> bool:
+    """Whether the role's order follows set_epoch; a class-balanced one need not offer it."""
+    return setting.role in SEEDED and (
+        setting.has_epochs or not setting.role.endswith("ClassSampler")
+    )
+
+
 def is_private(setting: Setting, arguments: Arguments) -> bool:
     """Whether the arguments fix all randomness: a generator or seed is given, or none is needed."""
     if setting.role in DRAWN:
