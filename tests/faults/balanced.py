@@ -35,6 +35,21 @@ class _Drawn(BalanceClassSampler):
         return iter(self.mixed(rng, drawn).tolist())
 
 
+class _Shared(WeightedBalanceClassSampler):
+    """How many items each class contributes, in one place: `shared` makes counts of exact shares
+    of the length."""
+
+    def __init__(
+        self, labels: Sequence[Any], weight: Sequence[float], length: int, seed: int = 0
+    ) -> None:
+        super().__init__(labels, weight, length, seed)
+        share = np.array(weight, dtype=float)
+        self.counts = self.shared(share / share.sum() * length, length).astype(int).tolist()
+
+    def shared(self, share: Any, length: int) -> Any:
+        raise NotImplementedError
+
+
 class CapsAtClassSize(_Drawn):
     """No class contributes more than it has members, whatever was asked for."""
 
@@ -60,33 +75,25 @@ class OversamplesToMean(_Drawn):
             self.counts = [round(mean)] * len(self.members)
 
 
-class RestToLastClass(WeightedBalanceClassSampler):
+class RestToLastClass(_Shared):
     """Shares are rounded down, and the last class takes whatever is left over."""
 
     CAUGHT_BY = ("balanced.counts",)
     ANOMALY = "wrong-class-count"
 
-    def __init__(
-        self, labels: Sequence[Any], weight: Sequence[float], length: int, seed: int = 0
-    ) -> None:
-        super().__init__(labels, weight, length, seed)
-        share = np.array(weight, dtype=float)
-        counts = np.floor(share / share.sum() * length).astype(int)
+    def shared(self, share: Any, length: int) -> Any:
+        counts = np.floor(share)
         counts[-1] += length - counts.sum()
-        self.counts = counts.tolist()
+        return counts
 
 
-class RoundsEachShare(WeightedBalanceClassSampler):
+class RoundsEachShare(_Shared):
     """Every share is rounded by itself, so the total is not the length that was asked for."""
 
     CAUGHT_BY = ("balanced.counts",)
 
-    def __init__(
-        self, labels: Sequence[Any], weight: Sequence[float], length: int, seed: int = 0
-    ) -> None:
-        super().__init__(labels, weight, length, seed)
-        share = np.array(weight, dtype=float)
-        self.counts = np.round(share / share.sum() * length).astype(int).tolist()
+    def shared(self, share: Any, length: int) -> Any:
+        return np.round(share)
 
 
 class DrawsCountsToo(WeightedBalanceClassSampler):

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from balanced import _Shared
 
 from reference import BalanceClassSampler, WeightedBalanceClassSampler
 
@@ -19,26 +20,44 @@ def plain(labels: Any) -> list[Any]:
     return labels.tolist() if hasattr(labels, "tolist") else list(labels)
 
 
-class TwelveLetters(BalanceClassSampler):
+class _Known(BalanceClassSampler):
+    """What a label is known as, in one place: `known`."""
+
+    def __init__(self, labels: Sequence[Any], mode: str | int = "downsampling", seed: int = 0):
+        super().__init__([self.known(label) for label in plain(labels)], mode, seed)
+
+    def known(self, label: Any) -> Any:
+        return label
+
+
+class TwelveLetters(_Known):
     """Labels that agree in their first twelve letters are one class."""
 
     CAUGHT_BY = ("balanced.labels",)
     ANOMALY = "wrong-class-count"
 
-    def __init__(self, labels: Sequence[Any], mode: str | int = "downsampling", seed: int = 0):
-        found = [label[:12] if isinstance(label, str) else label for label in plain(labels)]
-        super().__init__(found, mode, seed)
+    def known(self, label: Any) -> Any:
+        return label[:12] if isinstance(label, str) else label
 
 
-class LabelsAsDoubles(BalanceClassSampler):
+class LabelsAsDoubles(_Known):
     """Numbers become doubles, in which neighbours beyond 2^53 are one class."""
 
     CAUGHT_BY = ("balanced.labels",)
     ANOMALY = "wrong-class-count"
 
-    def __init__(self, labels: Sequence[Any], mode: str | int = "downsampling", seed: int = 0):
-        found = [float(label) if isinstance(label, int) else label for label in plain(labels)]
-        super().__init__(found, mode, seed)
+    def known(self, label: Any) -> Any:
+        return float(label) if isinstance(label, int) else label
+
+
+class RowsOfLabels(_Known):
+    """Labels that are tuples become rows of an array, and only their first entry is looked at."""
+
+    CAUGHT_BY = ("balanced.labels",)
+    ANOMALY = "wrong-class-count"
+
+    def known(self, label: Any) -> Any:
+        return label[0] if isinstance(label, tuple) else label
 
 
 class LabelsAsTensor(WeightedBalanceClassSampler):
@@ -55,44 +74,24 @@ class LabelsAsTensor(WeightedBalanceClassSampler):
         super().__init__(found, weight, length, seed)
 
 
-class RowsOfLabels(BalanceClassSampler):
-    """Labels that are tuples become rows of an array, and only their first entry is looked at."""
-
-    CAUGHT_BY = ("balanced.labels",)
-    ANOMALY = "wrong-class-count"
-
-    def __init__(self, labels: Sequence[Any], mode: str | int = "downsampling", seed: int = 0):
-        found = [label[0] if isinstance(label, tuple) else label for label in plain(labels)]
-        super().__init__(found, mode, seed)
-
-
-class RoundsRunningShares(WeightedBalanceClassSampler):
+class RoundsRunningShares(_Shared):
     """The running sums of the shares are rounded, halves to even, so that 1 may become 2."""
 
     CAUGHT_BY = ("balanced.counts",)
     ANOMALY = "wrong-class-count"
 
-    def __init__(
-        self, labels: Sequence[Any], weight: Sequence[float], length: int, seed: int = 0
-    ) -> None:
-        super().__init__(labels, weight, length, seed)
-        share = np.array(weight, dtype=float)
-        edges = np.round(np.cumsum([0.0, *share / share.sum() * length])).astype(int)
-        self.counts = np.diff(edges).tolist()
+    def shared(self, share: Any, length: int) -> Any:
+        return np.diff(np.round(np.cumsum([0.0, *share])))
 
 
-class FloorsWholeShares(WeightedBalanceClassSampler):
+class FloorsWholeShares(_Shared):
     """A whole share that the arithmetic leaves just below is cut; the heaviest take the rest."""
 
     CAUGHT_BY = ("balanced.counts",)
     ANOMALY = "wrong-class-count"
 
-    def __init__(
-        self, labels: Sequence[Any], weight: Sequence[float], length: int, seed: int = 0
-    ) -> None:
-        super().__init__(labels, weight, length, seed)
-        share = np.array(weight, dtype=float) * (1 / sum(weight)) * length
-        counts = np.floor(share).astype(int)
-        for place in np.argsort(-share, kind="stable")[: length - counts.sum()]:
+    def shared(self, share: Any, length: int) -> Any:
+        counts = np.floor(share)
+        for place in np.argsort(-share, kind="stable")[: int(length - counts.sum())]:
             counts[place] += 1
-        self.counts = counts.tolist()
+        return counts
