@@ -77,6 +77,9 @@ class Candidate:
 def packages() -> list[Package]:
     """All packages, in the order of the list."""
     found = tomllib.loads(LIST.read_text(encoding="utf-8"))
+    shims = found.pop("shims")
+    for table in found.values():
+        table["mended"] = shims.get(table.get("mended"), [])
     return [
         Package(name, **{k: tuple(v) if isinstance(v, list) else v for k, v in table.items()})
         for name, table in found.items()
