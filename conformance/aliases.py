@@ -15,6 +15,7 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "shuffle": ("shuffle", "batch_shuffle"),
     "seed": ("seed", "shuffle_seed", "data_seed", "random_seed"),
     "drop_last": ("drop_last", "drop_remainder"),
+    "replacement": ("replacement", "replace", "with_replacement"),
 }  # fmt: skip
 """Arguments that torch's samplers take by name."""
 
@@ -28,6 +29,8 @@ FIRSTS = {
     "dataset": ("dataset", "data_source", "iterable", "data", *TOTALS),
     "data_source": ("data_source", "dataset", "data", *TOTALS),
     "sampler": ("sampler", "base_sampler", "inner_sampler", BATCHED),
+    "weights": ("weights", "sample_weights", "probs", "probabilities"),
+    "indices": ("indices", "indexes", "idxs"),
 }
 """The argument that a role takes first; cases give it by position."""
 

@@ -91,6 +91,10 @@ class Raw(Recipe):
     kind: str = "int64"
 
 
+PARTS = {0: ((0,), (1, 2), (3, 4, 5)), 2: ((0, 1, 2), (3,), (4, 5))}
+"""The first three batches of the probe `Pairs`, by its `at`; the next three hold the next six."""
+
+
 @dataclass(frozen=True, repr=False)
 class Probe(Recipe):
     """An inner sampler under the suite's control (`worlds/probes.py`).

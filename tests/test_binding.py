@@ -120,6 +120,18 @@ def test_arguments_go_where_the_class_calls_them() -> None:
     assert list(made) == [2, 5, 8]
 
 
+def test_weights_and_a_flag_have_other_names() -> None:
+    """numpy's names for weights and replacement are known: `probs`, `replace`."""
+    seen: dict[str, Any] = {}
+
+    def kind(num_samples: int, probs: Any, replace: bool = False) -> None:
+        seen.update(num_samples=num_samples, probs=probs, replace=replace)
+
+    bound(kind, "weights")([1.0, 2.0], num_samples=3, replacement=True)
+
+    assert seen == {"num_samples": 3, "probs": [1.0, 2.0], "replace": True}
+
+
 @pytest.mark.parametrize(("value", "given"), [(True, False), (False, True), ("no", "no")])
 def test_an_opposite_flag_is_turned(value: Any, given: Any) -> None:
     """`drop_last` is the opposite of `keep_last`; what is no flag stays as it is."""
@@ -153,6 +165,8 @@ def test_a_role_is_told_by_what_a_class_takes(kind: type, role: str) -> None:
      ("Rounding", "labels weight length", "WeightedBalanceClassSampler"),
      ("PlainSequentialSampler", "data", "SequentialSampler"),
      ("MyWeightedRandomSampler", "chances count", "WeightedRandomSampler"),
+     ("Draws", "probs num_samples with_replacement", "WeightedRandomSampler"),
+     ("Cycles", "data replace", "RandomSampler"),
      ("Grouped", "labels", "")],
 )  # fmt: skip
 def test_the_arguments_of_a_role_or_its_name_tell_it(name: str, takes: str, role: str) -> None:

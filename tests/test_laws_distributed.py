@@ -165,6 +165,14 @@ def test_whole_batches(yielded: Any, anomaly: str) -> None:
     assert judged("wrapper.batches", shares(around(Probe("Pairs", 3), 2), *yielded)) == anomaly
 
 
+@pytest.mark.parametrize(("last", "anomaly"), [([3], ""), ([3, 0, 1], "batch-broken")])
+def test_a_short_last_batch_stays_short(last: Any, anomaly: str) -> None:
+    """A last batch that is shorter than the first one is not filled up."""
+    trace = shares(around(Probe("Pairs", 2, 2), 2), [[0, 1, 2]], [last])
+
+    assert judged("wrapper.batches", trace) == anomaly
+
+
 @pytest.mark.parametrize(
     ("yielded", "anomaly"),
     [

@@ -31,7 +31,7 @@ from conformance.laws.views import (
     size,
     whole_passes,
 )  # fmt: skip
-from conformance.recipes import Probe, Role, Values
+from conformance.recipes import PARTS, Probe, Role, Values
 from conformance.trace import Event, Items, Trace
 
 REFUSALS = ("ValueError", "RuntimeError", "TypeError")
@@ -306,7 +306,7 @@ def batches(trace: Trace) -> Violation | None:
     """Around a batch sampler: the batches of all ranks are the inner ones, each whole."""
     inner = trace.case.argument("sampler")
     require(isinstance(inner, Probe) and inner.name == "Pairs")
-    wanted = [tuple(_pair(place)) for place in range(inner.count)]
+    wanted = [_batch(inner, place) for place in range(inner.count)]
     for made in rounds(trace):
         got = [tuple(batch) for found in made for batch in _batches(found.items)]
         if set(got) - set(wanted):
@@ -319,9 +319,8 @@ def batches(trace: Trace) -> Violation | None:
     return None
 
 
-def _pair(place: int) -> range:
-    start = 6 * (place // 3) + (0, 1, 3)[place % 3]
-    return range(start, start + place % 3 + 1)
+def _batch(inner: Probe, place: int) -> tuple[int, ...]:
+    return tuple(6 * (place // 3) + index for index in PARTS[inner.at][place % 3])
 
 
 def _batches(items: Items) -> list[list[int]]:

@@ -26,7 +26,7 @@ from conformance.operations import (
     SetEpoch,
     Take,
 )  # fmt: skip
-from conformance.recipes import Data, Generator, Probe, Recipe, Role, Values
+from conformance.recipes import PARTS, Data, Generator, Probe, Recipe, Role, Values
 from conformance.scenarios import Scenario, Setting
 from conformance.scenarios.lengths import BIG, lengths
 
@@ -220,8 +220,9 @@ def _untouched(setting: Setting) -> Iterator[Case]:
 
 
 def _whole_batches(setting: Setting) -> Iterator[Case]:
-    for count, width in itertools.product((1, 2, 3, 6, 7, 101), (1, 2, 3, 4, 5)):
-        yield _case(Probe("Pairs", count), [Iterate(), Iterate()], width, {})
+    counts = (1, 2, 3, 6, 7, 101)
+    for count, width, first in itertools.product(counts, (1, 2, 3, 4, 5), PARTS):
+        yield _case(Probe("Pairs", count, first), [Iterate(), Iterate()], width, {})
 
 
 def _twice(setting: Setting) -> Iterator[Case]:

@@ -14,6 +14,8 @@ import numpy as np
 import torch
 from torch.utils.data import Sampler
 
+from conformance.recipes import PARTS
+
 FAR = 1_000_000
 """How far an endless sampler may be read before it is taken that it would be read for ever."""
 
@@ -159,11 +161,11 @@ class Turning(Counting):
 
 
 class Pairs(Counting):
-    """A batch sampler: `count` batches of 1, 2, 3, 1, 2, 3, ... consecutive indices."""
+    """A batch sampler: `count` batches of 1, 2, 3, 1, 2, 3, ... consecutive indices; `at` = 2
+    begins with the longest, so that the last may be shorter than the first."""
 
     def item(self, place: int) -> Any:
-        start = 6 * (place // 3) + (0, 1, 3)[place % 3]
-        return list(range(start, start + place % 3 + 1))
+        return [6 * (place // 3) + index for index in PARTS[self.at][place % 3]]
 
 
 class TorchRandom(Counting):

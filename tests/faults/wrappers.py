@@ -167,6 +167,30 @@ class OpensBatches(DistributedSamplerWrapper):
             yield item[self.rank :: self.num_replicas] if isinstance(item, list) else item
 
 
+class FillsLastBatch(DistributedSamplerWrapper):
+    """Fills a last batch that is shorter than the first one with indices of that one."""
+
+    CAUGHT_BY = ("wrapper.batches",)
+    ANOMALY = "batch-broken"
+
+    def _draw(self) -> list[Any]:
+        drawn = super()._draw()
+        if drawn and all(isinstance(batch, list) for batch in drawn):
+            drawn[-1] = drawn[-1] + drawn[0][: max(0, len(drawn[0]) - len(drawn[-1]))]
+        return drawn
+
+
+class CutsToFirstBatch(DistributedSamplerWrapper):
+    """Takes the length of the first batch for that of every batch."""
+
+    CAUGHT_BY = ("wrapper.batches",)
+    ANOMALY = "batch-broken"
+
+    def _draw(self) -> list[Any]:
+        drawn = super()._draw()
+        return [b[: len(drawn[0])] if isinstance(b, list) else b for b in drawn]
+
+
 class DividesTwice(DistributedSamplerWrapper):
     """Divides a sampler that is divided already (B072)."""
 

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from conformance.operations import Inspect, Resize
-from conformance.recipes import Probe
+from conformance.recipes import PARTS, Probe
 from conformance.report.reproduction.draft import Draft, indented
 from conformance.report.reproduction.origin import stand_in
 
@@ -17,7 +17,7 @@ ITEMS = {
     "Descending": "self.count - 1 - place", "Doubling": "place // 2",
     "Epoched": "(self.count - 1 - place + sum(self.seen['epochs'][-1:])) % self.count",
     "Turning": "(place + self.seen['passes'] - 1) % self.count",
-    "Pairs": "[6 * (place // 3) + k for k in ((0,), (1, 2), (3, 4, 5))[place % 3]]",
+    "Pairs": "[6 * (place // 3) + k for k in {batches}[place % 3]]",
 }  # fmt: skip
 """Item number `place` of those that do not simply count."""
 
@@ -34,7 +34,7 @@ ENDLESS = 1_000_000
 def probe(draft: Draft, recipe: Probe) -> str:
     """The expression for a probe."""
     if recipe.name in PLAIN and not draft.has(Inspect, Resize) and not draft.candidate.bound:
-        return repr(list(_kind(recipe)(recipe.count)))
+        return repr(list(_kind(recipe)(recipe.count, recipe.at)))
     words = RANDOM.get(recipe.name, "")
     draft.need(*(module for module in ("torch", "numpy", "random") if words.startswith(module)))
     name = draft.define(_name(recipe), _class(draft, recipe))
@@ -89,13 +89,13 @@ def _pass(draft: Draft, recipe: Probe) -> list[str]:
     count = f"{count} + 1" if recipe.name == "Raising" and recipe.at == recipe.count else count
     begin += [f"    for place in range({count}):", "        self.seen['draws'] += 1"]
     begin += _raised(draft, recipe, "place", "        ")
-    begin += [f"        yield {ITEMS.get(recipe.name, 'place')}"]
+    begin += [f"        yield {_item(recipe)}"]
     return [*begin, f"    raise {_planned(draft)}"] if recipe.name == "Endless" else begin
 
 
 def _polled(draft: Draft, recipe: Probe) -> list[str]:
     """One pass whose iterator tells of calls after its end: another one that shares `seen`."""
-    item = re.sub(r"\bplace\b", "self.place", ITEMS.get(recipe.name, "place"))
+    item = re.sub(r"\bplace\b", "self.place", _item(recipe))
     return [
         "def __iter__(self):",
         "    self.seen['passes'] += not self.running",
@@ -109,6 +109,10 @@ def _polled(draft: Draft, recipe: Probe) -> list[str]:
         *_raised(draft, recipe, "self.place", "    "),
         f"    return {item}",
     ]
+
+
+def _item(recipe: Probe) -> str:
+    return ITEMS.get(recipe.name, "place").format(batches=PARTS.get(recipe.at))
 
 
 def _raised(draft: Draft, recipe: Probe, place: str, margin: str) -> list[str]:
