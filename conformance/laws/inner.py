@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conformance.recipes import Values
+from conformance.recipes import PARTS, Probe, Role, Values
 from conformance.trace import UNREADABLE, Items
 
 
@@ -29,3 +29,37 @@ def retyped(inner: Any, *found: Items, count: int | None = None) -> str:
     got = {kind for items in found for kind in items.kinds}
     lost = {type(item).__name__ for item in inner.items[:count]} - got
     return min(got - known, default="") or min(lost, default="")
+
+
+def inner_pass(inner: Any, count: int, epoch: Any = None, ordinal: int = 0) -> NDArray[np.int64]:
+    """What a pass over `count` inner items yields, for random samplers up to its order."""
+    if isinstance(inner, Values):
+        return numbers(inner.items)
+    places = np.arange(count)
+    if isinstance(inner, Role):
+        return places
+    if inner.name == "Descending":
+        return places[::-1]
+    if inner.name == "Epoched":
+        return np.asarray((count - 1 - places + int(epoch or 0)) % max(1, count))
+    if inner.name == "Turning":
+        return np.asarray((places + ordinal) % max(1, count))
+    return places // 2 if inner.name == "Doubling" else places
+
+
+def is_ordered(inner: Any) -> bool:
+    """Whether the order of the inner pass is known, not its multiset alone."""
+    if isinstance(inner, Role):
+        return inner.name == "SequentialSampler"
+    return isinstance(inner, Values) or not inner.name.endswith("Random")
+
+
+def turns(inner: Any, count: int) -> list[NDArray[np.int64]]:
+    """The passes that a view of `count` items may hold; when it draws a new one is free."""
+    number = count if isinstance(inner, Probe) and inner.name == "Turning" else 1
+    return [inner_pass(inner, count, ordinal=turn) for turn in range(max(1, number))]
+
+
+def batch(inner: Probe, place: int) -> tuple[int, ...]:
+    """Batch number `place` of the probe `Pairs`."""
+    return tuple(6 * (place // 3) + index for index in PARTS[inner.at][place % 3])

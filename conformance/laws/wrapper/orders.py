@@ -1,0 +1,125 @@
+"""In which order the ranks together yield the inner pass, and which epochs it was told."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conformance import operations as op
+from conformance.laws import Unmet, Violation, law, require
+from conformance.laws.distributed import orders_differ
+from conformance.laws.inner import inner_pass, is_ordered
+from conformance.laws.relations import shuffled
+from conformance.laws.statistics import table
+from conformance.laws.views import (
+    Pass,
+    global_order,
+    rounds,
+    rows,
+    shown,
+    shuffles,
+    size,
+    whole_passes,
+)  # fmt: skip
+from conformance.laws.wrapper.shares import drops
+from conformance.recipes import Probe
+from conformance.trace import Event, Trace
+
+
+@law("wrapper.order")
+def order(trace: Trace) -> Violation | None:
+    inner = trace.case.argument("sampler")
+    require(is_ordered(inner) and trace.policies.get("divides") != "free")
+    judged = [made for made in rounds(trace) if not shuffles(trace, made[0], False)]
+    require(judged)
+    for made in judged:
+        wanted = inner_pass(inner, made[0].n, made[0].epoch, made[0].ordinal)
+        kept = len(wanted) // len(made) * len(made) if drops(trace, made) else len(wanted)
+        if not any(np.array_equal(got[:kept], wanted[:kept]) for got in _orders(trace, made)):
+            got = _orders(trace, made)[0]
+            saw = f"the inner sampler yields {shown(wanted)}, the ranks together {shown(got)}"
+            return Violation("inner-order-lost", saw, events=rows(*made))
+    return None
+
+
+def _orders(trace: Trace, made: list[Pass]) -> list[NDArray[np.int64]]:
+    """The global order under the declared division, or under either if none is declared."""
+    divides = trace.policies.get("divides")
+    return [
+        global_order(made, how) for how in ([divides] if divides else ["interleaved", "contiguous"])
+    ]
+
+
+@law("wrapper.shuffle")
+def shuffle(trace: Trace) -> Violation | None:
+    judged = [made for made in rounds(trace) if shuffles(trace, made[0], False)]
+    require(judged)
+    for made in judged:
+        wanted = inner_pass(trace.case.argument("sampler"), made[0].n)
+        if any(np.array_equal(got[: len(wanted)], wanted) for got in _orders(trace, made)):
+            saw = f"shuffle=True, and the ranks together yield the inner pass: {shown(wanted)}"
+            return Violation("not-shuffled", saw, events=rows(*made))
+    told = [("stale-epoch", "seed"), ("seed-ignored", "epoch")]
+    unmet = 0
+    for anomaly, same in told:
+        try:
+            found = orders_differ(trace, anomaly, same)
+        except Unmet:  # there may be no seed, or nothing that sets the epoch
+            unmet += 1
+            continue
+        if found is not None:
+            return found
+    require(unmet < len(told))
+    return None
+
+
+@law("wrapper.uniform")
+def uniform(trace: Trace) -> Violation | None:
+    """The inner pass is a permutation of [0, n), whole or cut by drop_last."""
+    made, n = table(trace), size(trace)
+    require(made.shape[1] == n - n % trace.case.world_size)
+    return shuffled(made, n)
+
+
+@law("wrapper.set-epoch")
+def set_epoch(trace: Trace) -> Violation | None:
+    require(trace.done)
+    inner = trace.case.argument("sampler")
+    require(isinstance(inner, Probe) and inner.name == "Epoched")
+    for rank in trace:
+        told, asked = seen(rank.events, "epochs"), _asked(rank.events)
+        require(told is not None and asked)
+        if told != asked:
+            saw = (
+                f"rank {rank.rank}: set_epoch was called with {asked}, the inner sampler saw {told}"
+            )
+            return Violation("epoch-not-forwarded", saw)
+    return None
+
+
+def _asked(events: tuple[Event, ...]) -> list[Any]:
+    return [event.operation.epoch for event in events if isinstance(event.operation, op.SetEpoch)]
+
+
+def seen(events: tuple[Event, ...], what: str) -> Any:
+    """What the probe saw by the last `Inspect`."""
+    found = [e.value for e in events if isinstance(e.operation, op.Inspect) and e.value]
+    return found[-1].get(what) if found else None
+
+
+@law("wrapper.fresh-draw")
+def fresh_draw(trace: Trace) -> Violation | None:
+    made = rounds(trace)
+    require(len(made) > 1)
+    first, second = global_order(made[0]), global_order(made[1])
+    if np.array_equal(first, second):
+        saw = f"the inner sampler turns by one each pass; the wrapper gave {shown(first)} twice"
+        return Violation("stale-draw", saw, events=rows(*made[0], *made[1]))
+    for rank in trace:
+        drawn, asked = seen(rank.events, "passes"), len(whole_passes(rank, trace))
+        if drawn is not None and drawn > asked:
+            saw = f"rank {rank.rank}: the inner sampler was drawn {drawn} times in {asked} passes"
+            return Violation("drawn-twice", saw)
+    return None
