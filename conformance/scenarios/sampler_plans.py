@@ -1,0 +1,191 @@
+"""Plans of `spec/sampler.md`: what is done with any sampler that was built."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from conformance.classes import size_of
+from conformance.operations import (
+    Arguments,
+    Copy,
+    Drain,
+    Globals,
+    Iterate,
+    Len,
+    Look,
+    Open,
+    Operation,
+    Overwrite,
+    Rebuild,
+    Reseed,
+    Resize,
+    SetEpoch,
+    Surround,
+    Take,
+)  # fmt: skip
+from conformance.recipes import Probe, Values
+from conformance.scenarios import Setting, subjects
+from conformance.scenarios.subjects import DRAWN
+
+Plan = list[Operation]
+Made = dict[str, Any]
+
+
+RAISED = (
+    "RuntimeError", "KeyError", "ValueError", "AttributeError", "OSError", "StopAsyncIteration",
+    "IndexError", "TypeError", "AssertionError", "NotImplementedError", "PlannedRuntime",
+)  # fmt: skip
+"""What an inner sampler may raise; each is taken for something else by somebody."""
+
+
+def _at(setting: Setting, epoch: int) -> Plan:
+    """set_epoch where the role has it by contract."""
+    return [SetEpoch(epoch)] if subjects.has_epochs(setting) else []
+
+
+def tour(setting: Setting, made: Made) -> Plan:
+    """What every training script does: len, epochs, passes, a pass broken off."""
+    if setting.role == "DatasetFromSampler":
+        return [Len(), Look(), Look()]
+    first = [*_at(setting, 0), Len(), Iterate(), Open("a"), Take("a", 2)]
+    return [*first, Len(), Iterate(), *_at(setting, 3), Len(), Iterate(), Drain("a")]
+
+
+def _twice(setting: Setting, between: Plan, after: Plan | None = None) -> Plan:
+    """Two constructions that must give the same passes; `between` happens in the second only.
+
+    Both see the same global states: a sampler may draw its seed when it is constructed.
+    """
+    settled: Plan = [Reseed(5), Rebuild(), *_at(setting, 1)]
+    passes: Plan = [Iterate(), Iterate()]
+    second = [*settled, *between, *(after if after is not None else passes)]
+    return [*settled, *passes, *second]
+
+
+def len_between(setting: Setting, made: Made) -> Plan:
+    after: Plan = [Iterate(), Globals(), Len(), Globals(), Iterate()]
+    return _twice(setting, [Globals(), Len(), Globals()], after)
+
+
+def idle_between(setting: Setting, made: Made) -> Plan:
+    return _twice(setting, [Globals(), Open("idle"), Globals()])
+
+
+def restart(setting: Setting, made: Made) -> Plan:
+    plan: Plan = [Iterate(), Open("a"), Take("a"), Iterate(), Open("b"), Iterate(), Drain("a")]
+    given_up: Plan = [Take("c"), Open("c"), Take("c", max(1, size_of(made))), Iterate()]
+    return [*_at(setting, 1), *plan, Drain("b"), Iterate(), Open("c"), *given_up]
+
+
+WOVEN: Plan = [
+    Open("a"), Open("b"), Take("a"), Take("b", 2), Take("a"), Take("b"), Drain("a"), Drain("b"),
+]  # fmt: skip
+
+
+def interleaved(setting: Setting, made: Made) -> Plan:
+    return [*_at(setting, 2), Iterate(), *WOVEN, Iterate()]
+
+
+def interleaved_draws(setting: Setting, made: Made) -> Plan | None:
+    return _twice(setting, [], WOVEN) if setting.role in DRAWN else None
+
+
+def arguments_kept(setting: Setting, made: Made) -> Plan | None:
+    held = any(isinstance(value, Values) for value in made.values())
+    return [Arguments(), *_at(setting, 1), Iterate(), Iterate(), Arguments()] if held else None
+
+
+def aliased(setting: Setting, made: Made) -> Plan | None:
+    roles = ("SubsetRandomSampler", "WeightedRandomSampler")
+    copied = setting.role in roles or setting.role.endswith("ClassSampler")
+    return _twice(setting, [Overwrite()]) if copied else None
+
+
+STEP_BY_STEP: Plan = [
+    Globals(), Open("a"), Globals(), Take("a"), Globals(), Take("a", 2), Globals(), Open("a"),
+    Globals(),
+]  # fmt: skip
+"""The states after `iter`, after each `next`, and once a pass was left."""
+
+
+def elsewhere(setting: Setting, made: Made) -> Plan:
+    """The same under other global states; nothing global may change on the way."""
+    whole: Plan = [*_at(setting, 1), Globals(), Iterate(), Globals(), Iterate()]
+    second: Plan = [Reseed(77), Globals(), Rebuild(), Globals(), *whole]
+    return [Reseed(3), Globals(), Rebuild(), Globals(), *whole, *STEP_BY_STEP, *second]
+
+
+def manual(setting: Setting, made: Made) -> Plan:
+    """torch.manual_seed alone fixes a pass, whatever numpy and random do."""
+    pair: Plan = [Reseed(3, "torch"), Globals(), Iterate(), Globals()]
+    others: Plan = [Reseed(8, "numpy"), Reseed(9, "random")]
+    return [*pair, *others, *pair, Reseed(4, "torch"), Iterate(), *STEP_BY_STEP]
+
+
+def anywhere(setting: Setting, made: Made) -> Plan:
+    return [*_at(setting, 1), Iterate(), Rebuild(), Surround(), *_at(setting, 1), Iterate()]
+
+
+def _other_size(made: Made) -> int:
+    n = size_of(made)
+    return n + 3 if n % 2 else max(0, n - 2)
+
+
+def resized(setting: Setting, made: Made) -> Plan:
+    return [Iterate(), Resize(_other_size(made)), Len(), Iterate()]
+
+
+def resized_measured(setting: Setting, made: Made) -> Plan:
+    """The length is asked before the change, and then, to another size, before and after it."""
+    n = size_of(made)
+    return [Len(), Resize(n + 5), Iterate(), Resize(_other_size(made)), Len(), Iterate(), Len()]
+
+
+def resized_unmeasured(setting: Setting, made: Made) -> Plan:
+    """Nobody ever asks for the length; at last an iterator is under way and left behind."""
+    n, other = size_of(made), _other_size(made)
+    left: Plan = [Open("a"), Take("a"), Resize(n + 1), Iterate()]
+    return [Resize(other), Iterate(), Resize(n), Iterate(), Resize(2 * n + 1), Iterate(), *left]
+
+
+def to_the_error(setting: Setting, made: Made) -> Plan:
+    """To each error, and there again: nothing may be left of the first time.
+
+    Only a batch sampler surely comes to the end of the inner pass, and to an error there.
+    """
+    again: Plan = [Look()] if setting.role == "DatasetFromSampler" else [Iterate()]
+    count, at = made["sampler"].count, made["sampler"].at
+    places = (at, 0, count) if setting.role == "BatchSampler" else (at, 0)
+    plan = again * 2
+    for number, what in enumerate(RAISED):
+        probe = Probe("Raising", count, places[number % len(places)], what)
+        plan += [Rebuild((("sampler", probe),)), *again * 2]
+    return plan
+
+
+def copied(how: str) -> Callable[[Setting, Made], Plan]:
+    def plan(setting: Setting, made: Made) -> Plan:
+        return _twice(setting, [Copy(how)], [Iterate(), Copy(how), Iterate()])
+
+    return plan
+
+
+def revisited(setting: Setting, made: Made) -> Plan:
+    """Epochs out of order and again; one is set while an iterator is under way."""
+    visits: Plan = [step for e in (2, 0, 2, 5) for step in (SetEpoch(e), Iterate())]
+    middle: Plan = [Open("a"), Take("a"), SetEpoch(9), Drain("a"), SetEpoch(2), SetEpoch(2)]
+    return [*visits, *middle, Iterate(), Rebuild(), SetEpoch(7), SetEpoch(2), Iterate()]
+
+
+def epochs_given_up(setting: Setting, made: Made) -> Plan:
+    """A pass is left before an epoch is set: dropped, still under way, not begun, all but ended.
+
+    Then the same epochs of samplers that were made afresh, and of one that was left before any.
+    """
+    dropped: Plan = [Open("a"), Take("a"), Open("a"), SetEpoch(3), Iterate()]
+    under_way: Plan = [Open("b"), Take("b", 2), Open("c"), SetEpoch(5), Iterate()]
+    almost: Plan = [Open("d"), Take("d", max(1, size_of(made))), Len(), SetEpoch(0), Iterate()]
+    visits = [*dropped, *under_way, *almost, Take("b"), SetEpoch(3), Iterate()]
+    afresh: Plan = [Rebuild(), SetEpoch(5), Iterate(), Rebuild(), SetEpoch(3), Iterate()]
+    return [*visits, *afresh, Rebuild(), Open("e"), Take("e"), SetEpoch(0), Iterate()]
