@@ -25,9 +25,7 @@ import psutil
 from conformance import loading as lo
 from conformance import operations as op
 from conformance.case import Case
-from conformance.datasets import Collate, Init, Mapped, Order, Stream
 from conformance.trace import Error, Event, RankTrace
-from conformance.worlds import workload
 from conformance.worlds.blows import BLOWS
 from conformance.worlds.children import CHILDREN
 from conformance.worlds.device import DEVICE, make_room
@@ -36,7 +34,7 @@ from conformance.worlds.leftovers import WATCH, descendants, leftovers, standing
 from conformance.worlds.observe import Recorder, error_of
 from conformance.worlds.patience import Bound
 from conformance.worlds.rank import Rank
-from conformance.worlds.realise import Realiser
+from conformance.worlds.realise_loader import LoaderRealiser
 from conformance.worlds.samples import describe
 
 HANG_S = 11.0
@@ -47,43 +45,6 @@ PATIENT_S: dict[type[op.Operation], float] = {lo.Drop: 13.0, lo.Orphan: 22.0}
 
 GONE_S = 7.0
 """How long children and threads may take to go: past the bound of lifecycle.shutdown."""
-
-
-class LoaderRealiser(Realiser):
-    """Makes the objects of a loader's case as well."""
-
-    def __init__(self, roles: dict[str, Any], case: Case, rank: int, gate: Gate) -> None:
-        super().__init__(roles, rank, case.world_size, case.passed)
-        self.gate, self.info = gate, roles["get_worker_info"]
-        self.samplers: list[Any] = []
-
-    def role(self, name: str, arguments: dict[str, Any]) -> Any:
-        made = super().role(name, arguments)
-        if hasattr(made, "set_epoch"):
-            self.samplers.append(made)
-        return made
-
-    def _mapped(self, recipe: Mapped) -> Any:
-        self.datasets.append(workload.mapped(recipe, self.gate, self.info))
-        return self.datasets[-1]
-
-    def _stream(self, recipe: Stream) -> Any:
-        base = self.roles["IterableDataset"]
-        made = workload.stream(recipe, self.gate, self.info, base, self.rank, self.world_size)
-        self.datasets.append(made)
-        return made
-
-    def _order(self, recipe: Order) -> Any:
-        self.samplers.append(workload.Sampler(recipe, self.gate))
-        return self.samplers[-1]
-
-    def _collate(self, recipe: Collate) -> Any:
-        made = workload.Collating(recipe, self.gate, self.info)
-        return made if recipe.how != "lambda" else lambda samples: made(samples)
-
-    def _init(self, recipe: Init) -> Any:
-        made = workload.Initialising(recipe, self.gate, self.info)
-        return made if recipe.how != "lambda" else lambda worker: made(worker)
 
 
 class LoaderRank(Rank):

@@ -1,12 +1,19 @@
-"""The law of `spec/workers.md` about calls that do not come back, whatever they were to judge."""
+"""Laws of `spec/workers.md` about time: calls that do not come back, and the loader's `timeout`."""
 
 from __future__ import annotations
 
+from typing import Any
+
+from conformance import loading as lo
+from conformance import operations as op
 from conformance.case import Case
 from conformance.laws import Violation, law, require
-from conformance.laws.loading import arguments, faults, hung
+from conformance.laws.loading import arguments, expected, faults, got, hung, of, rows, runs, workers
 from conformance.laws.workers.outcomes import wrong
-from conformance.trace import RankTrace, Trace
+from conformance.trace import Event, RankTrace, Trace
+
+SLACK_S = 2.0
+"""How much later than `timeout` its error may come."""
 
 
 @law("workers.no-hang")
@@ -20,8 +27,8 @@ def no_hang(trace: Trace) -> Violation | None:
         if where:
             require(not _endless(trace.case))
             saw = f"{about or 'nothing is wrong'}: {where}"
-            rows = ((rank.rank, max(0, len(rank.events) - 1)),)
-            return Violation("hang", saw, events=rows, about=about)
+            last = ((rank.rank, max(0, len(rank.events) - 1)),)
+            return Violation("hang", saw, events=last, about=about)
     require(about)
     return None
 
@@ -40,3 +47,52 @@ def _endless(case: Case) -> bool:
     """Whether the dataset itself does not return, and no `timeout` bounds that."""
     waits = any(fault.what == "hang" for fault in faults(case))
     return waits and not arguments(case).get("timeout")
+
+
+@law("workers.timeout")
+def timeout(trace: Trace) -> Violation | None:
+    bound = arguments(trace.case).get("timeout", 0)
+    wanted = expected(trace.case)
+    require(bound and workers(trace.case) and wanted is not None)
+    assert wanted is not None
+    require(trace.done and len(trace.ranks) == 1)
+    rank = trace.ranks[0]
+    stuck = _asked_while_shut(rank)
+    require(rank.events[0].error is None and stuck)
+    trickles = any(isinstance(step, lo.Trickle) for step in trace.case.plan)
+    about = "another worker delivers" if trickles else ""
+    late = [event for event in stuck if event.seconds > bound + SLACK_S]
+    if late and late[0].error is not None and late[0].error.is_a("Hang"):
+        saw = f"next() with timeout={bound} did not return within {late[0].seconds:.0f} s"
+        return Violation("no-timeout", saw, about=about)
+    if late:
+        saw = f"next() with timeout={bound} took {late[0].seconds:.1f} s"
+        return Violation("late-timeout", saw, about=about)
+    require(hung(rank) is None)
+    return _after_timeout(rank, wanted)
+
+
+def _asked_while_shut(rank: RankTrace) -> list[Event]:
+    """The reads for which no batch came, because the gate was shut."""
+    found, shut = [], False
+    for event in rank.events:
+        did = event.operation
+        shut = isinstance(did, (lo.Shut, lo.Trickle)) or (shut and not isinstance(did, lo.Free))
+        if shut and isinstance(did, op.Take) and len(got(event)) < did.count:
+            found.append(event)
+    return found
+
+
+def _after_timeout(rank: RankTrace, wanted: list[Any]) -> Violation | None:
+    run = runs(rank)[0]
+    if run.finished and run.items != wanted:
+        saw = f"with the gate open again the pass gave {run.items} in all, and ended"
+        return Violation("lost-batch", saw, events=rows(rank, run))
+    if run.items != wanted[: len(run.items)]:
+        saw = f"{run.items} in all, and not {wanted}"
+        return Violation("lost-batch", saw, events=rows(rank, run))
+    after = [event for event in of(rank, op.Drain) if got(event)]
+    if after and not run.finished:
+        saw = f"after the timeout it gave {got(after[0])}, and then raised {run.errors[-1]}"
+        return Violation("lost-batch", saw, events=rows(rank, run))
+    return None

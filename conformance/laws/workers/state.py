@@ -14,7 +14,6 @@ from conformance.laws.loading import (
     arguments,
     built,
     expected,
-    got,
     hung,
     kinds,
     of,
@@ -26,9 +25,6 @@ from conformance.laws.workers.orders import rebuilt
 from conformance.laws.workers.seeds import constructions, gives
 from conformance.recipes import Role
 from conformance.trace import Event, RankTrace, Record, Trace
-
-SLACK_S = 2.0
-"""How much later than `timeout` its error may come."""
 
 STATES = ("torch", "numpy", "random")
 
@@ -253,56 +249,4 @@ def _uneven(trace: Trace, shares: tuple[Run, ...], whole: set[int]) -> Violation
         odd = sorted(seen ^ whole)
         saw = f"the ranks together gave {sorted(seen)}: {odd} is wrong"
         return Violation("uncovered", saw, events=places, about=kept(trace.case))
-    return None
-
-
-# A timeout.
-
-
-@law("workers.timeout")
-def timeout(trace: Trace) -> Violation | None:
-    bound = arguments(trace.case).get("timeout", 0)
-    wanted = expected(trace.case)
-    require(bound and workers(trace.case) and wanted is not None)
-    assert wanted is not None
-    require(trace.done and len(trace.ranks) == 1)
-    rank = trace.ranks[0]
-    stuck = _asked_while_shut(rank)
-    require(rank.events[0].error is None and stuck)
-    trickles = any(isinstance(step, lo.Trickle) for step in trace.case.plan)
-    about = "another worker delivers" if trickles else ""
-    late = [event for event in stuck if event.seconds > bound + SLACK_S]
-    if late and late[0].error is not None and late[0].error.is_a("Hang"):
-        saw = f"next() with timeout={bound} did not return within {late[0].seconds:.0f} s"
-        return Violation("no-timeout", saw, about=about)
-    if late:
-        saw = f"next() with timeout={bound} took {late[0].seconds:.1f} s"
-        return Violation("late-timeout", saw, about=about)
-    require(hung(rank) is None)
-    return _after_timeout(rank, wanted)
-
-
-def _asked_while_shut(rank: RankTrace) -> list[Event]:
-    """The reads for which no batch came, because the gate was shut."""
-    found, shut = [], False
-    for event in rank.events:
-        did = event.operation
-        shut = isinstance(did, (lo.Shut, lo.Trickle)) or (shut and not isinstance(did, lo.Free))
-        if shut and isinstance(did, op.Take) and len(got(event)) < did.count:
-            found.append(event)
-    return found
-
-
-def _after_timeout(rank: RankTrace, wanted: list[Any]) -> Violation | None:
-    run = runs(rank)[0]
-    if run.finished and run.items != wanted:
-        saw = f"with the gate open again the pass gave {run.items} in all, and ended"
-        return Violation("lost-batch", saw, events=rows(rank, run))
-    if run.items != wanted[: len(run.items)]:
-        saw = f"{run.items} in all, and not {wanted}"
-        return Violation("lost-batch", saw, events=rows(rank, run))
-    after = [event for event in of(rank, op.Drain) if got(event)]
-    if after and not run.finished:
-        saw = f"after the timeout it gave {got(after[0])}, and then raised {run.errors[-1]}"
-        return Violation("lost-batch", saw, events=rows(rank, run))
     return None

@@ -1,0 +1,48 @@
+"""The objects of a loader's case: datasets, streams, samplers and functions that tell the gate."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from conformance.case import Case
+from conformance.datasets import Collate, Init, Mapped, Order, Stream
+from conformance.worlds import workload
+from conformance.worlds.gate import Gate
+from conformance.worlds.realise import Realiser
+
+
+class LoaderRealiser(Realiser):
+    """Makes the objects of a loader's case as well."""
+
+    def __init__(self, roles: dict[str, Any], case: Case, rank: int, gate: Gate) -> None:
+        super().__init__(roles, rank, case.world_size, case.passed)
+        self.gate, self.info = gate, roles["get_worker_info"]
+        self.samplers: list[Any] = []
+
+    def role(self, name: str, arguments: dict[str, Any]) -> Any:
+        made = super().role(name, arguments)
+        if hasattr(made, "set_epoch"):
+            self.samplers.append(made)
+        return made
+
+    def _mapped(self, recipe: Mapped) -> Any:
+        self.datasets.append(workload.mapped(recipe, self.gate, self.info))
+        return self.datasets[-1]
+
+    def _stream(self, recipe: Stream) -> Any:
+        base = self.roles["IterableDataset"]
+        made = workload.stream(recipe, self.gate, self.info, base, self.rank, self.world_size)
+        self.datasets.append(made)
+        return made
+
+    def _order(self, recipe: Order) -> Any:
+        self.samplers.append(workload.Sampler(recipe, self.gate))
+        return self.samplers[-1]
+
+    def _collate(self, recipe: Collate) -> Any:
+        made = workload.Collating(recipe, self.gate, self.info)
+        return made if recipe.how != "lambda" else lambda samples: made(samples)
+
+    def _init(self, recipe: Init) -> Any:
+        made = workload.Initialising(recipe, self.gate, self.info)
+        return made if recipe.how != "lambda" else lambda worker: made(worker)
