@@ -140,3 +140,17 @@ def test_draws_that_remember_do_not_pass():
     cycle = np.arange(30_000).reshape(300, 100) % 7
 
     assert independent_draws(cycle, 7).anomaly in ("not-uniform", "draws-depend")
+
+
+@pytest.mark.parametrize(
+    ("made", "anomaly"),
+    [(lambda rows: rows, ""), (lambda rows: np.sort(rows, axis=1), "not-uniform"),
+     (lambda rows: rows % 500, "not-uniform")],
+)  # fmt: skip
+def test_a_few_of_many_are_as_uniform(made, anomaly):
+    """Many passes over 5 of 1000 indices are judged together, place by place."""
+    rows = np.stack([RNG.permutation(1000)[:5] for _ in range(2000)])
+
+    found = uniform_blocks(made(rows), 1000)
+
+    assert (found.anomaly if found else "") == anomaly

@@ -52,6 +52,16 @@ def test_kinds_are_whole_numbers(kinds, anomaly):
     assert judged("subset.kinds", Trace(given, (RankTrace(0, events),))) == anomaly
 
 
+@pytest.mark.parametrize(
+    ("order", "anomaly"), [([5, 0, 3], ""), ([1, 2], "other-indices"), ([0, 3], "other-indices")]
+)
+def test_kinds_are_the_indices_given(order, anomaly):
+    """An array whose type is taken for something else gives other indices."""
+    given = case((0, 3, 5), kind="ndarray.uint8")
+
+    assert judged("subset.kinds", traced(given, order)) == anomaly
+
+
 def test_every_kind_is_taken():
     """To refuse a range or an array is a violation."""
     refused = traced(case((5,), kind="range"), [], construction=error("TypeError"))

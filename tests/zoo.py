@@ -29,7 +29,7 @@ WRONG = (
     "worker_state", "worker_failures", "worker_starts", "worker_deaths", "streams", "transfers",
     "lifecycles", "balanced", "balanced_orders", "sequences", "returns", "epochs",
     "sizes", "relations", "wrapper_shuffles", "scales", "labels",
-    "left_behind", "borders", "stream_turns", "worker_limits",
+    "left_behind", "borders", "thresholds", "stream_turns", "worker_limits",
 )  # fmt: skip
 
 RIGHT = {

@@ -31,7 +31,7 @@ def neighbours(rows: Rows, n: int) -> Violation | None:
     """Shuffles of [0, n), one row each: of any two items either is as likely to come first."""
     for start in range(0, rows.shape[1], n):
         block = rows[:, start : start + n]
-        found = _short(block, n) if n <= SHORT else _long(block)
+        found = _short(block, n) if block.shape[1] <= SHORT else _long(block)
         if found is not None:
             return found
     return None

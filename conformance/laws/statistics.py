@@ -9,6 +9,7 @@ sampler is accused with a probability below 1e-9 a run.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -84,9 +85,29 @@ def uniform_blocks(rows: NDArray[np.int64], n: int) -> Violation | None:
     require(rows.min() >= 0 and rows.max() < n)
     for start in range(0, rows.shape[1], n):
         block = rows[:, start : start + n]
-        found = _short_blocks(block, n) if n <= SHORT else _long_blocks(block, n)
+        found = _judge(block, n)(block, n)
         if found is not None:
             return found
+    return None
+
+
+def _judge(block: NDArray[np.int64], n: int) -> Callable[..., Violation | None]:
+    """How blocks are judged: by each index, by passes together, or by each long pass."""
+    few = _few_of_many if block.shape[1] <= SHORT else _long_blocks
+    return _short_blocks if n <= SHORT else few
+
+
+def _few_of_many(block: NDArray[np.int64], n: int) -> Violation | None:
+    """Many passes over a few of many indices: at each place, each part of [0, n) by its share."""
+    for parts in (2, 16):
+        widths, what = in_parts(block, n, parts)
+        counts = np.stack([np.bincount(column, minlength=parts) for column in what.T])
+        cell = first_unlikely(counts, len(block), widths / n)
+        if cell is not None:
+            place, kind = cell
+            saw = f"part {kind} of {parts} of [0, {n}) comes {counts[cell]} times of {len(block)}"
+            wanted = len(block) * widths[kind] / n
+            return Violation("not-uniform", f"{saw} at place {place}; expected {wanted:.0f}")
     return None
 
 

@@ -44,6 +44,9 @@ def kinds(trace: Trace) -> Violation | None:
             what = ", ".join(found.items.unreadable) or ", ".join(foreign)
             saw = f"{about}: rank {found.rank} yields {what}"
             return Violation("not-a-whole-number", saw, events=rows(found), about=about)
+        if not np.array_equal(np.sort(found.values), np.sort(_given(trace))):
+            saw = f"{about}: of {shown(_given(trace))} come {got(found)}"
+            return Violation("other-indices", saw, events=rows(found), about=about)
     return None
 
 

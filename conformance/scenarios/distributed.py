@@ -221,7 +221,7 @@ def _many(setting: Setting) -> Iterator[Case]:
     cut = {"dataset": Data(5), "seed": setting.seed, "drop_last": True}
     yield Case(ROLE, cut, [Epochs(trials // 2)], 3)
     plan = [SetEpoch(3), Epochs(1, start=3)]
-    yield Case(ROLE, {"dataset": Data(200_003), "seed": setting.seed + 1}, plan)
+    yield Case(ROLE, {"dataset": Data((1 << 20) + 3), "seed": setting.seed + 1}, plan)
 
 
 EPOCHS = Scenario("epochs", _epochs_small, lambda s: _epochs_drawn(s))

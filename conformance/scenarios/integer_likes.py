@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from conformance.case import Case
-from conformance.operations import Iterate, Operation, Rebuild, SetEpoch
+from conformance.operations import Iterate, Len, Operation, Rebuild, SetEpoch
 from conformance.recipes import Data, Probe, Raw, Values
 from conformance.scenarios import Scenario, Setting, subjects
 
@@ -26,6 +26,10 @@ FULL = (
 """Values near the limits of their types."""
 
 
+SIZES = (Raw(200, "uint8"), Raw(100, "int8"), Raw(30_000, "int16"), Raw(7, "uint64"))
+"""Batch sizes to which a length cannot be added in their own type."""
+
+
 def _drawn(setting: Setting) -> Told:
     for n, wanted in ((5, Raw(3)), (300, Raw(200, "int32"))):
         data: Made = {"data_source": Data(n)}
@@ -35,7 +39,7 @@ def _drawn(setting: Setting) -> Told:
 
 
 def _batches(setting: Setting) -> Told:
-    for count, size in ((5, Raw(2)), (300, Raw(200, "int32"))):
+    for count, size in ((5, Raw(2)), (300, Raw(200, "int32")), *((300, size) for size in SIZES)):
         yield {"sampler": Probe("Counting", count), "drop_last": False}, "batch_size", size
 
 
@@ -60,9 +64,9 @@ ARGUMENTS = {
 def _arguments(setting: Setting) -> Iterator[Case]:
     """An integer-like argument, beside the same with int; a seed meets an epoch."""
     for others, name, value in ARGUMENTS[setting.role](setting):
-        passes: list[Operation] = [Iterate()]
+        passes: list[Operation] = [Len(), Iterate()]
         if name == "seed":
-            passes = [SetEpoch(1), Iterate()]
+            passes = [SetEpoch(1), *passes]
         plan = [*passes, Rebuild(((name, value.value),)), *passes]
         yield Case(setting.role, {**others, name: value}, plan)
 

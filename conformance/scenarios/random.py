@@ -18,6 +18,9 @@ ROLE = "RandomSampler"
 LONG = 70_001
 """Beyond 2^16, and prime to nothing that a buffer may hold."""
 
+HUGE = (1 << 20) + 7
+"""Long enough to see what is left in order by equal keys of single precision."""
+
 VAST = (((1 << 25) + 1, 30_000, 1, None), ((1 << 31) + 1, 20_000, 1, 4), (3 << 39, 20_000, 1, None))
 """Throws from more indices than a single-precision number, 32 bits or a list can hold: lengths,
 draws, passes and seeds. Those just below 2^28 are left out: there torch 2.13 is 3 % off."""
@@ -113,6 +116,7 @@ def _seeded_small(setting: Setting) -> Iterator[Case]:
     ]
     made += [({"data_source": Data(n), "replacement": True}, 3) for n in (5, 40)]
     made += [({"data_source": Data(n)}, 2) for n in (20_000, LONG)]
+    made += [({"data_source": Data(LONG), "num_samples": k}, 3) for k in (16, 1000)]
     pairs = ((setting.seed, setting.seed + 1),)
     return cases(
         setting,
@@ -165,7 +169,7 @@ def _many(setting: Setting) -> Iterator[Case]:
         (40, None, 1500, None), (2, None, 2000, 1), (3, None, 4000, None), (4, None, 17_000, 2),
         (5, None, 4000, None), (8, 3, 3000, 3), (5, 13, 4000, None), (16, None, 6000, 4),
         (100, None, 8, None), (3001, None, 8, 5), (LONG, None, 5, None), (LONG, 50_000, 1, 6),
-        (500_009, None, 1, 7),
+        (HUGE, None, 1, 7), (100, 1, 2000, 8), (3001, 7, 2000, None), (LONG, 20, 200, 9),
     )  # fmt: skip
 
     def made() -> Iterator[tuple[dict[str, Any], list[Operation]]]:

@@ -37,6 +37,9 @@ def scenario(
             for fitted, steps in adapt(setting, made):
                 for width in _widths(setting):
                     yield Case(setting.role, fitted, steps, width, ambient=setting.seed)
+        for fitted, steps in adapt(setting, subjects.large(setting)):
+            width = 2 if setting.role in RANKED else 1
+            yield Case(setting.role, fitted, steps, width, ambient=setting.seed)
 
     def drawn(setting: Setting) -> st.SearchStrategy[Case] | None:
         if not any(adapt(setting, made) for made in subjects.small(setting)):

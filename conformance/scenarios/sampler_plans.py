@@ -172,10 +172,12 @@ def copied(how: str) -> Callable[[Setting, Made], Plan]:
 
 
 def revisited(setting: Setting, made: Made) -> Plan:
-    """Epochs out of order and again; one is set while an iterator is under way."""
+    """Epochs out of order and again; one is set while an iterator, or two, are under way."""
     visits: Plan = [step for e in (2, 0, 2, 5) for step in (SetEpoch(e), Iterate())]
     middle: Plan = [Open("a"), Take("a"), SetEpoch(9), Drain("a"), SetEpoch(2), SetEpoch(2)]
-    return [*visits, *middle, Iterate(), Rebuild(), SetEpoch(7), SetEpoch(2), Iterate()]
+    both: Plan = [Open("b"), Take("b"), SetEpoch(5), Open("c"), Take("c"), Drain("b"), Drain("c")]
+    again: Plan = [SetEpoch(2), Iterate(), Rebuild(), SetEpoch(7), SetEpoch(2), Iterate()]
+    return [*visits, *middle, Iterate(), *both, *again]
 
 
 def epochs_given_up(setting: Setting, made: Made) -> Plan:

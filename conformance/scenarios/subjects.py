@@ -8,17 +8,22 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from conformance.classes import size_of
 from conformance.recipes import Data, Generator, Probe, Role, Values
 from conformance.scenarios import Setting
 from conformance.scenarios.lengths import lengths, seeds
 
 Arguments = dict[str, Any]
+Sizes = tuple[int, ...]
 
 MOST = 3000
 """The protocol is the same at any length; the chapters of single roles go to 2^20."""
 
 LONG = (200, 1500)
 """The lengths of the longest small arguments."""
+
+LARGE = 70_001
+"""Past every size at which an implementation may choose another way: 2^14, 2^15, 2^16."""
 
 SEEDED = (
     "DistributedSampler", "BalanceClassSampler", "WeightedBalanceClassSampler",
@@ -30,7 +35,13 @@ RANKED = ("DistributedSampler", "DistributedSamplerWrapper")
 
 def small(setting: Setting) -> Iterator[Arguments]:
     """A few arguments of each kind, smallest first."""
-    return iter([optional(setting, found) for found in SMALL[setting.role]()])
+    return iter([optional(setting, found) for found in SMALL[setting.role](LONG)])
+
+
+def large(setting: Setting) -> Arguments:
+    """One large argument; the last that the role has."""
+    *_, found = (m for m in SMALL[setting.role]((LARGE,)) if size_of(m) == LARGE)
+    return optional(setting, found)
 
 
 def drawn(setting: Setting) -> st.SearchStrategy[Arguments]:
@@ -77,12 +88,12 @@ def without_generator(arguments: Arguments) -> Arguments:
 # Small ones.
 
 
-def _sequential() -> list[Arguments]:
-    return [{"data_source": Data(n)} for n in (0, 1, 2, 5, 13, *LONG)]
+def _sequential(long: Sizes) -> list[Arguments]:
+    return [{"data_source": Data(n)} for n in (0, 1, 2, 5, 13, *long)]
 
 
-def _random() -> list[Arguments]:
-    sources: list[Arguments] = [{"data_source": Data(n)} for n in (1, 2, 5, 13, *LONG)]
+def _random(long: Sizes) -> list[Arguments]:
+    sources: list[Arguments] = [{"data_source": Data(n)} for n in (1, 2, 5, 13, *long)]
     more = [
         {"data_source": Data(5), "num_samples": 3}, {"data_source": Data(3), "num_samples": 7},
         {"data_source": Data(6), "num_samples": 6},
@@ -93,25 +104,26 @@ def _random() -> list[Arguments]:
     return sources + more
 
 
-def _subset() -> list[Arguments]:
+def _subset(long: Sizes) -> list[Arguments]:
     few = ((), (4,), (3, 1, 2), (7, 7, 0), (9, 8, 0, 1, 2, 30))
     made = [Values(items, kind) for items in few for kind in ("list", "tuple")]
-    return [{"indices": indices} for indices in (*made, *(Values(range(n)) for n in LONG))]
+    made += [Values((3, 1, 2, 8), kind) for kind in ("ndarray", "tensor")]
+    return [{"indices": indices} for indices in (*made, *(Values(range(n)) for n in long))]
 
 
-def _weighted() -> list[Arguments]:
+def _weighted(long: Sizes) -> list[Arguments]:
     weights = (Values((1.0,)), Values((1.0, 3.0)), Values((0.5, 0.0, 2.0, 1.0), "float64"))
     made = [{"weights": w, "num_samples": k} for w in weights for k in (1, 5, 40)]
-    made += [{"weights": Values(range(n)), "num_samples": 70} for n in LONG]
+    made += [{"weights": Values(range(n)), "num_samples": 70} for n in long]
     return [*made, {"weights": weights[2], "num_samples": 3, "replacement": False}]
 
 
-def _batch() -> list[Arguments]:
+def _batch(long: Sizes) -> list[Arguments]:
     inners = (
         Probe("Counting", 0), Probe("Counting", 1), Probe("Counting", 7),
         Role("SequentialSampler", data_source=Data(6)),
         Role("RandomSampler", data_source=Data(5), generator=Generator(5)),
-        *(Probe("Descending", n) for n in LONG),
+        *(Probe("Descending", n) for n in long),
     )  # fmt: skip
     return [
         {"sampler": inner, "batch_size": size, "drop_last": drop}
@@ -121,8 +133,8 @@ def _batch() -> list[Arguments]:
     ]
 
 
-def _distributed() -> list[Arguments]:
-    made: list[Arguments] = [{"dataset": Data(n)} for n in (0, 1, 4, 5, 8, *LONG)]
+def _distributed(long: Sizes) -> list[Arguments]:
+    made: list[Arguments] = [{"dataset": Data(n)} for n in (0, 1, 4, 5, 8, *long)]
     made += [{"dataset": Data(n), "drop_last": True} for n in (1, 4, 5, 6, 7)]
     for n in (1, 7):
         made += [{"dataset": Data(n), "shuffle": False, "drop_last": d} for d in (False, True)]
@@ -139,37 +151,42 @@ LABELS = (
 )  # fmt: skip
 
 
-def _balance() -> list[Arguments]:
+def _labels(long: Sizes) -> list[Values]:
+    """The same, and very long ones."""
+    return [*LABELS, *(Values(tuple(_squares(n, 7)), "ndarray") for n in long if n == LARGE)]
+
+
+def _balance(long: Sizes) -> list[Arguments]:
     modes = ("downsampling", "upsampling", 1, 5)
-    return [{"labels": labels, "mode": mode} for labels in LABELS for mode in modes]
+    return [{"labels": labels, "mode": mode} for labels in _labels(long) for mode in modes]
 
 
-def _weighted_balance() -> list[Arguments]:
-    weights = {1: (1.0,), 2: (1.0, 3.0), 3: (0.2, 0.5, 0.3)}
+def _weighted_balance(long: Sizes) -> list[Arguments]:
+    weights = {1: (1.0,), 2: (1.0, 3.0), 3: (0.2, 0.5, 0.3), 4: (2.0, 1.0, 1.0, 3.0)}
     return [
         {"labels": labels, "weight": Values(weights[len(set(labels.items))]), "length": length}
-        for labels in LABELS
+        for labels in _labels(long)
         for length in (1, 7, 20)
     ]
 
 
-def _wrapper() -> list[Arguments]:
+def _wrapper(long: Sizes) -> list[Arguments]:
     inners = (
         Probe("Descending", 1), Probe("Descending", 5), Probe("Descending", 8),
-        Probe("Doubling", 9), Probe("Descending", 0), *(Probe("Descending", n) for n in LONG),
+        Probe("Doubling", 9), Probe("Descending", 0), *(Probe("Descending", n) for n in long),
         Role("RandomSampler", data_source=Data(7), generator=Generator(5)),
-        Role("SequentialSampler", data_source=Data(10)),
+        Role("SequentialSampler", data_source=Data(10)), Probe("Epoched", 11),
     )  # fmt: skip
     made: list[Arguments] = [{"sampler": inner} for inner in inners]
     flags = ({"shuffle": False}, {"shuffle": True}, {"drop_last": True}, {"seed": 3})
     return made + [{"sampler": inners[1], **flag} for flag in flags]
 
 
-def _view() -> list[Arguments]:
-    return [{"sampler": Probe("Descending", n)} for n in (0, 1, 5, *LONG)]
+def _view(long: Sizes) -> list[Arguments]:
+    return [{"sampler": Probe("Descending", n)} for n in (0, 1, 5, *long)]
 
 
-SMALL: dict[str, Callable[[], list[Arguments]]] = {
+SMALL: dict[str, Callable[[Sizes], list[Arguments]]] = {
     "SequentialSampler": _sequential, "RandomSampler": _random, "SubsetRandomSampler": _subset,
     "WeightedRandomSampler": _weighted, "BatchSampler": _batch, "DistributedSampler": _distributed,
     "BalanceClassSampler": _balance, "WeightedBalanceClassSampler": _weighted_balance,

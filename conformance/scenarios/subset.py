@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,7 +13,7 @@ from conformance.operations import Iterate, Open, Operation, Passes, Take
 from conformance.recipes import Generator, Values
 from conformance.scenarios import Scenario, Setting
 from conformance.scenarios.lengths import BIG, lengths, seeds
-from conformance.scenarios.random import LONG, cases, grouped, reseeded
+from conformance.scenarios.random import HUGE, LONG, cases, grouped, reseeded
 
 KINDS = (
     "list", "tuple", "range", "ndarray", "ndarray.int32", "ndarray.uint8", "tensor", "int32",
@@ -36,6 +37,9 @@ def _passes_small(setting: Setting) -> Iterator[Case]:
                     yield {"indices": Values(items), "generator": seed}, [*[Iterate()] * 4, *LEFT]
         for kind in ("list", "ndarray", "tensor"):
             yield {"indices": Values(BIG, kind)}, [Iterate()] * 2
+        for count in (2, 3, 4):
+            for items in itertools.product(range(4), repeat=count):
+                yield {"indices": Values(items)}, [Iterate()]
         yield {"indices": Values(range(5, 20_005))}, [Iterate()] * 2
         yield {"indices": Values(range(5, 5 + LONG))}, [Iterate()] * 3
         yield {"indices": Values(range(0, 2 * LONG, 2), "range")}, [Iterate()]
@@ -44,10 +48,11 @@ def _passes_small(setting: Setting) -> Iterator[Case]:
 
 
 def _kinds_small(setting: Setting) -> Iterator[Case]:
-    for n in (1, 2, 5):
-        for kind in KINDS:
-            items = range(5, 5 + n)
-            yield Case(setting.role, {"indices": Values(items, kind)}, [Iterate()] * 2)
+    runs = [Values(range(5, 5 + n), kind) for n in (1, 2, 5) for kind in KINDS]
+    gaps = ((0, 3, 5), (4, 4, 0), (0, 1, 1, 0), (255, 0, 254))
+    others = [Values(items, kind) for items in gaps for kind in KINDS if kind != "range"]
+    for indices in (*runs, *others):
+        yield Case(setting.role, {"indices": indices}, [Iterate()] * 2)
 
 
 @st.composite
@@ -89,7 +94,7 @@ def _many(setting: Setting) -> Iterator[Case]:
     def made() -> Iterator[tuple[dict[str, Any], list[Operation]]]:
         tiny = ((2, 2000, 1), (3, 4000, None), (4, 17_000, 2), (5, 4000, None))
         few = ((40, 300, None), *tiny, (16, 6000, 3))
-        for n, passes, seed in (*few, (3001, 8, 4), (LONG, 3, None), (500_009, 1, 5)):
+        for n, passes, seed in (*few, (3001, 8, 4), (LONG, 3, None), (HUGE, 1, 5)):
             trials = passes if n > 64 else int(passes * setting.effort.trials)
             generator = None if seed is None else Generator(setting.seed + seed)
             yield {"indices": Values(range(n + 9, 9, -1)), "generator": generator}, [Passes(trials)]

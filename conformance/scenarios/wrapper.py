@@ -76,7 +76,8 @@ def _strange(setting: Setting) -> Iterator[Case]:
     often = (Probe("Doubling", 21), Values((7, 7, 0, 7, 3) * 5))
     odd = (Values(ODD), Values(ODD[::-1])) if setting.hands_over else ()
     for inner, width in itertools.product((*often, Values(BIG), *odd), (1, 2, 3, 4)):
-        yield _case(inner, [SetEpoch(1), Iterate(), Iterate()], width, {})
+        for flags in _flags(setting) if inner in often else [{}]:
+            yield _case(inner, [SetEpoch(1), Iterate(), Iterate()], width, flags)
 
 
 def _resized(setting: Setting) -> Iterator[Case]:
@@ -129,6 +130,8 @@ def _epochs_small(setting: Setting) -> Iterator[Case]:
         yield _case(Probe("Epoched", count), _told((1, 3, 3, 0)), width, {})
         plan = [SetEpoch(4), SetEpoch(2), Iterate(), Iterate(), Inspect()]
         yield _case(Probe("Epoched", count), plan, width, {})
+        alone = {"num_replicas": 1, "rank": 0}
+        yield _case(Role(ROLE, sampler=Probe("Epoched", count), **alone), _told((2, 0)), width, {})
 
 
 @st.composite
@@ -171,6 +174,9 @@ def _turning(setting: Setting) -> Iterator[Case]:
     for count, width in itertools.product((4, 7, 12, 150), (1, 2, 3, 4, 5)):
         plan: Plan = [SetEpoch(0), Iterate(), SetEpoch(0), Iterate(), Inspect()]
         yield _case(Probe("Turning", count), plan, width, _unshuffled(setting))
+        measured: Plan = [Len(), Iterate(), Len(), Iterate(), Len(), Inspect()]
+        for kind in ("Turning", "Unsized"):
+            yield _case(Probe(kind, count), measured, width, _unshuffled(setting))
 
 
 def _shuffled(setting: Setting) -> Iterator[Case]:
@@ -196,10 +202,16 @@ def _many(setting: Setting) -> Iterator[Case]:
         yield _case(Probe("Descending", 5), [Epochs(trials)], 3, cut, setting.seed)
 
 
+def _cuts(setting: Setting) -> list[dict[str, Any]]:
+    """In order, padded and, if the wrapper takes that, dropped."""
+    plain = _unshuffled(setting)
+    return [plain, {**plain, "drop_last": True}] if setting.accepts("drop_last") else [plain]
+
+
 def _lying(setting: Setting) -> Iterator[Case]:
     for count, declared in ((6, 8), (6, 4), (0, 3), (3, 0), (7, 6), (7, 8), (101, 90)):
-        for width in (1, 2, 3, 4, 5):
-            yield _case(Probe("Lying", count, declared), [Iterate()], width, _unshuffled(setting))
+        for width, cut in itertools.product((1, 2, 3, 4, 5), _cuts(setting)):
+            yield _case(Probe("Lying", count, declared), [Iterate()], width, cut)
     for width in (1, 2, 3):
         yield _case(Probe("Unsized", 7), [Iterate()], width, _unshuffled(setting))
         for inner in (Probe("Unsized", 7), Probe("Lying", 7, 9), Probe("Lying", 7, 5)):

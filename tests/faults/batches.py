@@ -232,6 +232,19 @@ class EpochPlusOne(BatchSampler[Any]):
         self.sampler.set_epoch(epoch + 1)  # type: ignore[attr-defined]
 
 
+class TellsOtherEpochs(BatchSampler[Any]):
+    """An epoch that is the last one told, or 0 at first, is not handed on."""
+
+    CAUGHT_BY = ("batch.set-epoch",)
+    ANOMALY = "epoch-not-forwarded"
+    told = 0
+
+    def set_epoch(self, epoch: int) -> None:  # type: ignore[override]
+        if epoch != self.told:
+            self.told = epoch
+            self.sampler.set_epoch(epoch)  # type: ignore[attr-defined]
+
+
 class NoEpochs(data.BatchSampler):
     """torch's own has no `set_epoch`, whatever its inner sampler offers (B098)."""
 

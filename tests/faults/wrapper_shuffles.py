@@ -6,6 +6,7 @@ it. A number such as B076 is a row of the corpus of reported bugs.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import Any
 
@@ -148,3 +149,65 @@ class KeepsAfterError(BatchSampler):
             raise
         if batch and not self.drop_last:
             yield batch
+
+
+class CountsForLength(DistributedSamplerWrapper):
+    """The length of an inner sampler that has none is counted, which draws it."""
+
+    CAUGHT_BY = ("wrapper.fresh-draw",)
+    ANOMALY = "drawn-twice"
+
+    def __len__(self) -> int:
+        sized = hasattr(type(self.sampler), "__len__")
+        return super().__len__() if sized else self._share(sum(1 for _ in self.sampler))
+
+
+class TellsTheChain(DistributedSamplerWrapper):
+    """Each sampler down the chain is told the epoch, those in between tell it once more."""
+
+    CAUGHT_BY = ("wrapper.set-epoch",)
+    ANOMALY = "epoch-not-forwarded"
+
+    def set_epoch(self, epoch: int) -> None:
+        super().set_epoch(epoch)
+        behind = getattr(self.sampler, "sampler", None)
+        while behind is not None:
+            if hasattr(behind, "set_epoch"):
+                behind.set_epoch(epoch)
+            behind = getattr(behind, "sampler", None)
+
+
+class CutsTheLie(DistributedSamplerWrapper):
+    """With drop_last, what an inner sampler yields beyond its length is cut, and nobody told."""
+
+    CAUGHT_BY = ("wrapper.length-lie",)
+    ANOMALY = "silent-truncation"
+
+    def _draw(self) -> list[Any]:
+        sized = hasattr(type(self.sampler), "__len__")
+        if not (sized and self.drop_last):
+            return super()._draw()
+        with seeded(mix(self.seed, self.epoch)):
+            return list(itertools.islice(self.sampler, len(self.sampler)))  # type: ignore[arg-type]
+
+
+class ShufflesDistinct(DistributedSamplerWrapper):
+    """A shuffled pass holds each item once, however often the inner sampler repeats it."""
+
+    CAUGHT_BY = ("wrapper.cover",)
+
+    def _draw(self) -> list[Any]:
+        drawn = super()._draw()
+        return list({repr(item): item for item in drawn}.values()) if self.shuffle else drawn
+
+
+class ReadsFromItself(DistributedSamplerWrapper):
+    """A pass is kept on the wrapper and read from there, so that the next one replaces it."""
+
+    CAUGHT_BY = ("sampler.set-epoch",)
+    ANOMALY = "epoch-not-fixed"
+
+    def __iter__(self) -> Iterator[Any]:
+        self.drawn = list(super().__iter__())
+        for place in range(len(self.drawn)):
+            yield self.drawn[place]

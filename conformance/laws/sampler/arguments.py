@@ -84,7 +84,7 @@ def integer_like(trace: Trace) -> Violation | None:
                 return Violation("wrong-exception", f"construction raised {rank.events[0].error}")
             continue
         for event in rank.events:
-            if event.error:
+            if event.error and not is_allowed(event):
                 did = f"{event.operation} then raised {event.error}"
                 what = f"an integer-like {trace.case.arguments[-1][0]}"
                 return Violation("accepted-then-crashes", f"{what} was accepted; {did}")
@@ -93,6 +93,16 @@ def integer_like(trace: Trace) -> Violation | None:
         if first.rank == second.rank and not first.same(second):
             saw = differ(second, first, "with int", "with the equal integer-like")
             return Violation("integer-like-differs", saw, events=rows(first))
+    return _other_length(trace)
+
+
+def _other_length(trace: Trace) -> Violation | None:
+    """All lengths of a rank are of the same arguments, given in two ways."""
+    for rank in trace:
+        told = [e.value for e in rank.events if isinstance(e.operation, op.Len) and not e.error]
+        if len(set(told)) > 1:
+            saw = f"rank {rank.rank}: len is {told[0]}, and {told[-1]} with the equal int"
+            return Violation("integer-like-differs", saw)
     return None
 
 

@@ -39,7 +39,8 @@ def length_lie(trace: Trace) -> Violation | None:
         return Violation("ranks-disagree", f"{told}: only the ranks {raised} raised an error")
     for made in rounds(trace):
         short = divided(trace, made, inner_pass(inner, made[0].n))
-        if short is not None and short.anomaly != "wrong-total":
+        cut = drops(trace, made)  # then what is missing shows in the total alone
+        if short is not None and (cut or short.anomaly != "wrong-total"):
             return Violation("silent-truncation", f"{told}: {short.saw}", events=rows(*made))
     return None
 

@@ -24,7 +24,7 @@ from conformance.laws.views import (
     whole_passes,
 )  # fmt: skip
 from conformance.laws.wrapper.shares import drops
-from conformance.recipes import Probe
+from conformance.recipes import Probe, Role
 from conformance.trace import Event, Trace
 
 
@@ -87,6 +87,9 @@ def uniform(trace: Trace) -> Violation | None:
 def set_epoch(trace: Trace) -> Violation | None:
     require(trace.done)
     inner = trace.case.argument("sampler")
+    if isinstance(inner, Role):  # a wrapper itself, which may be refused
+        require(trace.ranks[0].events[0].error is None)
+        inner = dict(inner.arguments).get("sampler")
     require(isinstance(inner, Probe) and inner.name == "Epoched")
     for rank in trace:
         told, asked = seen(rank.events, "epochs"), _asked(rank.events)
@@ -114,7 +117,8 @@ def fresh_draw(trace: Trace) -> Violation | None:
     made = rounds(trace)
     require(len(made) > 1)
     first, second = global_order(made[0]), global_order(made[1])
-    if np.array_equal(first, second):
+    turns = trace.case.argument("sampler").name == "Turning"
+    if turns and np.array_equal(first, second):
         saw = f"the inner sampler turns by one each pass; the wrapper gave {shown(first)} twice"
         return Violation("stale-draw", saw, events=rows(*made[0], *made[1]))
     for rank in trace:
