@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -93,7 +94,17 @@ def interleaved_draws(setting: Setting, made: Made) -> Plan | None:
 
 def arguments_kept(setting: Setting, made: Made) -> Plan | None:
     held = any(isinstance(value, Values) for value in made.values())
-    return [Arguments(), *_at(setting, 1), Iterate(), Iterate(), Arguments()] if held else None
+    passes: Plan = [Arguments(), *_at(setting, 1), Iterate(), Iterate(), Arguments()]
+    again = [(Rebuild((("indices", found),)), *passes) for found in _in_place(made)]
+    return [*passes, *itertools.chain.from_iterable(again)] if held else None
+
+
+def _in_place(made: Made) -> list[Values]:
+    """The indices in containers that a sampler may shuffle where they lie."""
+    indices = made.get("indices")
+    if not isinstance(indices, Values) or not indices.items:
+        return []
+    return [Values(indices.items, kind) for kind in ("ndarray", "tensor")]
 
 
 def aliased(setting: Setting, made: Made) -> Plan | None:

@@ -107,7 +107,6 @@ def _random(long: Sizes) -> list[Arguments]:
 def _subset(long: Sizes) -> list[Arguments]:
     few = ((), (4,), (3, 1, 2), (7, 7, 0), (9, 8, 0, 1, 2, 30))
     made = [Values(items, kind) for items in few for kind in ("list", "tuple")]
-    made += [Values((3, 1, 2, 8), kind) for kind in ("ndarray", "tensor")]
     return [{"indices": indices} for indices in (*made, *(Values(range(n)) for n in long))]
 
 
