@@ -18,6 +18,9 @@ from reporting import Reporting, Worse, wait_for_ever
 
 from reference import DataLoader, WorkerDied
 
+WINDOW = 4
+"""How many batches two workers may have under way."""
+
 # Deaths.
 
 
@@ -234,6 +237,27 @@ class LosesTheBursting(Reporting):
     CAUGHT_BY = ("workers.no-hang",)
     ANOMALY = "hang"
     rule = _Burst
+
+
+class _Narrowing(Worse):
+    errors = 0
+
+    def __next__(self) -> Any:
+        if self.errors >= WINDOW:
+            wait_for_ever()
+        return super().__next__()
+
+    def raised(self, error: Exception) -> Any:
+        self.errors += 1
+        raise error
+
+
+class ErrorsTakePlaces(Reporting):
+    """An error is never counted as delivered; after as many as there is room for, none is left."""
+
+    CAUGHT_BY = ("workers.no-hang",)
+    ANOMALY = "hang"
+    rule = _Narrowing
 
 
 class ReadsInAThread(DataLoader[Any]):
