@@ -208,9 +208,7 @@ def _dying_at_batches(how: str) -> Iterator[Case]:
         yield _dying_at_turn(how, dies)
 
 
-def _dying_at_turn(
-    how: str, dies: int, workers: int = 2, data: Any = None, **options: Any
-) -> Case:
+def _dying_at_turn(how: str, dies: int, workers: int = 2, data: Any = None, **options: Any) -> Case:
     """It is not the worker whose result came last: its own last result is wholly sent, so that no
     lock of the queue dies with it."""
     arguments = parcels(4 * workers, num_workers=workers, **options)
