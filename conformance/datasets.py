@@ -22,7 +22,7 @@ class Fault(Recipe):
 
     where: "item" (`__getitem__`, or `__next__` of an iterable), "iter" (`__iter__` of an iterable),
     "collate", "init" (`worker_init_fn`), "sampler". what: a key of `worlds/mishaps.py`: the name of
-    an exception, of a signal, "exit 3", "unpicklable", "unpinnable", "hang".
+    an exception, of a signal, "exit 3", "unpicklable", "bursting", "unpinnable", "hang".
     """
 
     where: str

@@ -55,7 +55,8 @@ class Leaf(Recipe):
 class Nest(Recipe):
     """A container of parts, which are leaves or containers.
 
-    kind: list, tuple, named (of two parts), dict, ordered, default, table (a subclass of dict).
+    kind: list, tuple, named (of two parts), spot (a subclass of that), dict, ordered, default,
+    table (a subclass of dict).
     keys: of a mapping, one for each part.
     """
 
@@ -70,6 +71,9 @@ PLAIN = {"float": "float64", "int": "int64", "bool": "bool"}
 _VALUES: dict[str, Callable[[Any, int], Any]] = {
     "bool": lambda p, i: (p * p + i) % 5 < 2,
     "uint8": lambda p, i: (200 + 7 * p + i) % 256,
+    "uint16": lambda p, i: 40_000 + 7 * p + i,
+    "uint32": lambda p, i: 2**31 + 7 * p + i,
+    "uint64": lambda p, i: 2**63 + 1 + np.asarray(2 * p + i, "uint64"),
     "int8": lambda p, i: (120 + 7 * p + i) % 256 - 128,
     "int16": lambda p, i: 300 + 7 * p + i,
     "int32": lambda p, i: 70_000 + 7 * p + i,

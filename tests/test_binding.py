@@ -16,7 +16,7 @@ from torch.utils.data import BatchSampler, DistributedSampler, Sampler, Sequenti
 
 from conformance.aliases import inferred, parameters
 from conformance.binding import Bound, bound
-from conformance.candidate import Source, load
+from conformance.candidate import CandidateError, Source, load
 
 ODD = '''
 import math, torch
@@ -295,3 +295,11 @@ def test_torch_is_what_it_was() -> None:
     """A sampler that takes what torch takes is itself, and behaves so."""
     assert bound(SequentialSampler, "data_source") is SequentialSampler
     assert torch.utils.data.DistributedSampler is bound(DistributedSampler, "dataset")
+
+
+def test_what_is_no_class_is_told_so(tmp_path: Path) -> None:
+    """A callable object, such as a functools.partial, is refused by its type."""
+    (tmp_path / "odd.py").write_text("from functools import partial\nShards = partial(int)\n")
+
+    with pytest.raises(CandidateError, match="it is of type partial, and no class or function"):
+        load(Source(f"{tmp_path}/odd.py:Shards"))

@@ -6,7 +6,7 @@ import pytest
 from by_hand import UNMET, error, items, judged
 
 from conformance.case import Case
-from conformance.datasets import Collate, Fault, Mapped
+from conformance.datasets import Collate, Fault, Mapped, Stream
 from conformance.loading import (
     Daemon,
     Drop,
@@ -224,6 +224,19 @@ def test_a_pass_after_a_death(results, anomaly):
     passes = [(Iterate(), result) for result in results]
 
     assert judged("lifecycle.again", lived(*struck, *passes)) == anomaly
+
+
+@pytest.mark.parametrize(
+    ("later", "anomaly"),
+    [([[1, 0], [2]], ""), ([[1], [0, 2]], ""), ([[1]], "no-complete-pass"),
+     ([[1, 1], [0, 2]], "no-complete-pass")],
+)  # fmt: skip
+def test_a_stream_is_complete_in_any_order(later, anomaly):
+    """After the death of a worker a pass over a stream has each element once."""
+    passes = [(Iterate(), error("RuntimeError")), (Iterate(), later)]
+    found = lived((Strike(0), 17), *passes, dataset=Stream(3), batch_size=2)
+
+    assert judged("lifecycle.again", found) == anomaly
 
 
 def test_a_death_at_the_gate_is_in_the_journal():

@@ -95,7 +95,8 @@ def test_fetches_of_a_broken_pass_are_not_counted():
 
 
 @pytest.mark.parametrize(
-    ("length", "anomaly"), [(3, ""), (2, "wrong-length"), (error("TypeError"), UNMET)]
+    ("length", "anomaly"),
+    [(3, ""), (2, "wrong-length"), (error("TypeError"), ""), (error("ValueError"), UNMET)],
 )
 def test_length_is_that_of_a_pass(length, anomaly):
     """If it returns at all."""

@@ -47,6 +47,8 @@ WALK = Open("a"), Take("a"), Take("a"), Take("a")
         ("Planned", raised("RuntimeError", "Planned: planned 1"), "no-traceback"),
         ("Planned", raised("RuntimeError", TRACED), "other-error"),
         ("Planned", raised("Planned", "Planned: a word"), "other-error"),
+        ("Building", raised("Building", "failed with planned 1"), ""),
+        ("Building", raised("Building", "failed with failed with planned 1"), "changed-message"),
         ("KeywordOnly", raised("TypeError", "KeywordOnly() takes no argument"), "other-error"),
         ("Planned", HUNG, UNMET),
         ("SIGKILL", raised("RuntimeError"), UNMET),

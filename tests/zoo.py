@@ -42,6 +42,7 @@ RIGHT = {
     "good_advancing": SAMPLING,
     "good_bound": SAMPLING,
     "good_draws": SAMPLING,
+    "good_streaming": SAMPLING,
     "good_loaders": ("loader",),
     "good_workers": ("workers",),
     "good_worker_failures": ("workers",),

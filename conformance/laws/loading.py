@@ -11,7 +11,7 @@ from conformance import operations as op
 from conformance.case import Case
 from conformance.datasets import Fault, Mapped, Order, Stream
 from conformance.laws import require
-from conformance.recipes import Role, Values
+from conformance.recipes import Probe, Role, Values
 from conformance.trace import Error, Event, Items, RankTrace, Record, Trace
 
 READS = (op.Iterate, op.Take, op.Drain)
@@ -43,6 +43,8 @@ def indices(case: Case, epoch: int = 0) -> list[int] | None:
     if sampler is None:
         plain = isinstance(data, Mapped) and not given.get("shuffle")
         return list(range(data.n)) if plain and "batch_sampler" not in given else None
+    if isinstance(sampler, Probe):  # Counting, Unsized
+        return list(range(sampler.count))
     if isinstance(sampler, Order) and sampler.how in ("ascending", "descending"):
         up = list(range(sampler.n))
         return up if sampler.how == "ascending" else up[::-1]

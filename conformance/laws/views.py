@@ -23,8 +23,8 @@ class Pass:
 
     event: the event that ended it (the grid's row). build: how many constructions came before;
     ordinal: how many passes of this construction were begun, by asking for an item, before.
-    epoch: as last set, None if never. reseed: the last `Reseed`, if no pass was opened since.
-    under: the `Reseed` just before the construction.
+    epoch: as last set, None if never, or if it cannot be told. reseed: the last `Reseed`, if no
+    pass was opened since. under: the `Reseed` just before the construction.
     n: the dataset's length then. alone: no other iterator was open between its first and last
     item. whole: it was read to its end.
     """
@@ -122,7 +122,9 @@ def _read(now: _Now, did: op.Take | op.Drain, event: Event, number: int) -> Iter
     opened = replace(opened, alone=opened.alone and alone)
     if opened.ordinal < 0:
         now.ordinal += 1
-        opened = replace(opened, ordinal=now.ordinal)
+        # An epoch that is set before the first item may count or not.
+        epoch = opened.epoch if opened.epoch == now.epoch else None
+        opened = replace(opened, ordinal=now.ordinal, epoch=epoch)
     if isinstance(did, op.Drain) or event.error is not None:
         yield _ended(opened, event, number)
         del now.opened[did.name]

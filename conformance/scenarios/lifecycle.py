@@ -143,6 +143,8 @@ def _deaths(setting: Setting) -> Iterator[Case]:
     """A worker that is killed between two items, in the midst of one, or between two passes."""
     idle: Steps = [Iterate(), Strike(1), Ponder(), Iterate(), Iterate()]
     yield from _alone(setting, Mapped(8), idle, **PERSISTENT)
+    first: Steps = [Iterate(), Strike(0), Ponder(), Iterate(), Iterate()]
+    yield from _alone(setting, Stream(8), first, **PERSISTENT)
     for options in (PERSISTENT, {}):
         dies: Steps = [Schedule((0, 1), dies=1), Iterate(), Iterate(), Iterate(), Journal()]
         yield from _alone(setting, **parcels(8, **options), steps=dies)

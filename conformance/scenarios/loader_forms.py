@@ -27,8 +27,10 @@ TYPES = (
     "bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64",
     "complex64",
 )  # fmt: skip
+ARRAYS = ("bool", "uint16", "uint32", "uint64", "float16", "float64", "complex64")
 SHAPES = ((), (1,), (3,), (2, 3), (0,), (0, 3), (3, 0), (3, 1, 2))
 LAYOUTS = ("transposed", "sliced", "expanded")
+KINDS = ("list", "dict", "tuple", "named", "spot", "ordered", "table", "default")
 KEYS: tuple[Any, ...] = ("b", "a", 1, (2, "x"), None, 0.5, b"k", -1, "")
 MIXED = ("b", 1, (2, "x"), None)
 
@@ -36,7 +38,7 @@ LEAVES = (
     *(Leaf("tensor", dtype, (2, 3)) for dtype in TYPES),
     *(Leaf("tensor", "float32", shape) for shape in SHAPES),
     *(Leaf("tensor", "int16", (2, 3), layout) for layout in LAYOUTS),
-    *(Leaf("array", dtype, (3,)) for dtype in ("bool", "float16", "float64", "complex64")),
+    *(Leaf("array", dtype, (3,)) for dtype in ARRAYS),
     *(Leaf("array", "int32", shape) for shape in ((), (0, 2))),
     *(Leaf("scalar", dtype) for dtype in ("bool", "int8", "float32", "float64")),
     *(Leaf(kind) for kind in ("float", "int", "bool", "text", "bytes")),
@@ -46,7 +48,7 @@ POINT = Nest("named", (Leaf("tensor", "bool", (2,)), Leaf("text")))
 
 NESTS = (
     *(Nest(kind) for kind in ("list", "tuple", "dict", "ordered", "table", "default")),
-    POINT,
+    POINT, Nest("spot", (Leaf("int"), POINT)),
     *(Nest(kind, (POINT, Nest("list"), Nest("dict"), Leaf("float")), MIXED)
       for kind in ("dict", "ordered", "table", "default")),
     *(Nest(kind, (Nest("tuple", (POINT, Leaf("int"))), Nest("table", (Leaf("int"),), ("a",))))
@@ -129,8 +131,8 @@ def _leaves(draw: st.DrawFn) -> Leaf:
 
 @st.composite
 def _nests(draw: st.DrawFn, parts: st.SearchStrategy[Any]) -> Nest:
-    kind = draw(st.sampled_from(("list", "dict", "tuple", "named", "ordered", "table", "default")))
-    if kind == "named":
+    kind = draw(st.sampled_from(KINDS))
+    if kind in ("named", "spot"):
         return Nest(kind, (draw(parts), draw(parts)))
     found = tuple(draw(st.lists(parts, max_size=3)))
     if kind in ("list", "tuple"):

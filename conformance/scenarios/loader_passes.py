@@ -17,7 +17,8 @@ from conformance.worlds.mishaps import ORDINARY
 
 ODD = (
     "Planned", "KeyError", "IndexError", "OSError", "TwoArguments", "KeywordOnly", "WithMessage",
-    "ExceptionGroup", "Local", "Unpicklable", "Explosive", "KeyboardInterrupt", "SystemExit",
+    "Building", "ExceptionGroup", "Local", "Unpicklable", "Explosive", "KeyboardInterrupt",
+    "SystemExit",
 )  # fmt: skip
 """What may be raised where there is no worker between the dataset and the caller."""
 
@@ -58,12 +59,13 @@ def _stops(setting: Setting) -> Iterator[Case]:
     torch needs 5 s for each worker of a pass that raised and was then dropped.
     """
     plan = [Open("a"), *[Take("a", 9)] * 4]
-    fault = (Fault("item", 2, "StopIteration"),)
+    fault, late = ((Fault("item", at, "StopIteration"),) for at in (2, 3))
     collate = Collate("list", (Fault("collate", 2, "StopIteration"),))
     many = Mapped(6, faults=fault, many="all")
     sources: tuple[tuple[Any, dict[str, Any]], ...] = (
         (Mapped(6, faults=fault), {"batch_size": 2}), (many, {"batch_size": 2}),
         (Mapped(6, faults=fault), {"batch_size": None}),
+        (Mapped(6, faults=late), {"batch_size": 2}),
         (Mapped(6), {"batch_size": 2, "collate_fn": collate}),
         (Mapped(6), {"batch_size": None, "collate_fn": collate}),
         (Stream(6), {"batch_size": 2, "collate_fn": collate}),

@@ -10,7 +10,7 @@ from conformance.case import Case
 from conformance.datasets import Collate, Mapped, Order
 from conformance.loading import Journal
 from conformance.operations import Iterate, Len, Operation, SetEpoch
-from conformance.recipes import Values
+from conformance.recipes import Probe, Values
 from conformance.scenarios import Scenario, Setting
 from conformance.scenarios.loading import loader, takes
 
@@ -29,8 +29,10 @@ RARE: tuple[dict[str, Any], ...] = (
     {"batch_size": None, "sampler": Order(5, "tuples")},
     {"batch_size": None, "sampler": Order(5, "lists")},
     {"batch_sampler": Order(6, "gaps"), "collate_fn": Collate("list")},
+    {"batch_size": 2, "sampler": Probe("Unsized", 3)},
+    {"batch_size": None, "sampler": Probe("Unsized", 4)},
 )
-"""Nothing to read, more than there is, other indices than numbers, and batches of none."""
+"""Nothing to read, more than there is, other indices than numbers, batches of none, no length."""
 
 SHARED = (RARE[0], RARE[3], RARE[5], RARE[10], RARE[11])
 """Those that are tried with workers too."""
@@ -54,7 +56,9 @@ def _sampled(setting: Setting) -> Iterator[Case]:
     for options in (*GROWN, {**GROWN[0], **KEPT}):
         if takes(setting, **options):
             yield loader(Mapped(9), growing, **options)
-    for options in ({"batch_size": None}, {"batch_size": 2}, {"batch_size": 2, **KEPT}):
+    cut: dict[str, Any] = {"batch_size": 2, "drop_last": True}
+    for options in ({"batch_size": None}, {"batch_size": 2}, {"batch_size": 2, **KEPT}, cut,
+                    {**cut, "num_workers": 1}):  # fmt: skip
         if takes(setting, **options):
             yield loader(Mapped(5), [*[Iterate()] * 3, Journal()], **options)
 

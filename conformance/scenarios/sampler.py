@@ -23,9 +23,13 @@ def _widths(setting: Setting) -> tuple[int, ...]:
 
 
 def scenario(
-    name: str, *chosen: Callable[[Setting, Made], Plan | None], narrow: Any = None
-) -> Scenario:
-    """Plans for every role. `narrow` changes or drops (None) the arguments that they are for."""
+    name: str, *chosen: Callable[[Setting, Made], Plan | None], narrow: Any = None,
+    large: Callable[[Setting, Made], Plan] | None = None,
+) -> Scenario:  # fmt: skip
+    """Plans for every role. `narrow` changes or drops (None) the arguments that they are for.
+
+    large: a plan over very many items.
+    """
 
     def adapt(setting: Setting, made: Made) -> list[tuple[Made, Plan]]:
         fitted = narrow(setting, made) if narrow else made
@@ -37,8 +41,9 @@ def scenario(
             for fitted, steps in adapt(setting, made):
                 for width in _widths(setting):
                     yield Case(setting.role, fitted, steps, width, ambient=setting.seed)
-        for fitted, steps in adapt(setting, subjects.large(setting)):
+        if large is not None and (fitted := narrow(setting, subjects.large(setting))) is not None:
             width = 2 if setting.role in RANKED else 1
+            steps = large(setting, fitted)
             yield Case(setting.role, fitted, steps, width, ambient=setting.seed)
 
     def drawn(setting: Setting) -> st.SearchStrategy[Case] | None:
@@ -89,8 +94,8 @@ INTERLEAVED = scenario("interleaved", plans.interleaved, narrow=fit.steady)
 INTERLEAVED_DRAWS = scenario("interleaved draws", plans.interleaved_draws)
 ARGUMENTS = scenario("arguments kept", plans.arguments_kept, narrow=fit.listed)
 ALIASED = scenario("arguments overwritten", plans.aliased, narrow=fit.mutable)
-ELSEWHERE = scenario("other global states", plans.elsewhere, narrow=fit.private)
-MANUAL = scenario("manual seed", plans.manual, narrow=fit.global_states)
+ELSEWHERE = scenario("other global states", plans.elsewhere, narrow=fit.private, large=plans.often)
+MANUAL = scenario("manual seed", plans.manual, narrow=fit.global_states, large=plans.often)
 ANYWHERE = scenario("another process", plans.anywhere, narrow=fit.same_shard)
 RESIZED = scenario(
     "resized", plans.resized, plans.resized_measured, plans.resized_unmeasured, narrow=fit.sizable

@@ -134,6 +134,12 @@ def manual(setting: Setting, made: Made) -> Plan:
     return [*pair, *others, *pair, Reseed(4, "torch"), Iterate(), *STEP_BY_STEP]
 
 
+def often(setting: Setting, made: Made) -> Plan:
+    """Two long passes alike, and no more: a slow sampler has to come to their end, too."""
+    once: Plan = [Reseed(3, "torch"), Globals(), Rebuild(), *_at(setting, 1), Globals()]
+    return [*once, Iterate(), Globals(), Reseed(8, "numpy"), *once, Iterate(), Globals()]
+
+
 def anywhere(setting: Setting, made: Made) -> Plan:
     return [*_at(setting, 1), Iterate(), Rebuild(), Surround(), *_at(setting, 1), Iterate()]
 

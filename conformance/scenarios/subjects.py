@@ -22,8 +22,8 @@ MOST = 3000
 LONG = (200, 1500)
 """The lengths of the longest small arguments."""
 
-LARGE = 70_001
-"""Past every size at which an implementation may choose another way: 2^14, 2^15, 2^16."""
+LARGE = 20_011
+"""Past sizes at which an implementation may choose another way, such as 10^4 and 2^14."""
 
 SEEDED = (
     "DistributedSampler", "BalanceClassSampler", "WeightedBalanceClassSampler",

@@ -17,7 +17,7 @@ from conformance.worlds.mishaps import ORDINARY
 
 KINDS = (
     "Planned", "ValueError", "KeyError", "OSError", "Coded", "UnicodeDecodeError", "TwoArguments",
-    "KeywordOnly", "WithMessage", "ExceptionGroup",
+    "KeywordOnly", "WithMessage", "ExceptionGroup", "Building",
 )  # fmt: skip
 
 UNSENT = ("Local", "Unpicklable", "Explosive")
@@ -124,7 +124,7 @@ def _in_sampler(at: int) -> tuple[Fault, ...]:
 
 def _starts(setting: Setting) -> Iterator[Case]:
     """`worker_init_fn`, or an iterable dataset's `__iter__`, fails in one worker or in all."""
-    kinds = ("Planned", "OSError", "KeywordOnly", "TwoArguments")
+    kinds = ("Planned", "OSError", "KeywordOnly", "TwoArguments", "Building")
     for workers, failing in ((1, 0), (2, 1), (3, 0)):
         for kind in kinds:
             init = Init(faults=faulty(kind, failing, where="init"))
@@ -145,17 +145,20 @@ def _starts(setting: Setting) -> Iterator[Case]:
 
 
 def _unsent(setting: Setting) -> Iterator[Case]:
-    """What cannot be sent to a worker or back; the first six make torch wait for ever."""
+    """What cannot be sent to a worker or back; the first seven make torch wait for ever."""
     plan = walk(6)
     two: dict[str, Any] = {"num_workers": 2, "world": "alone"}
     lists: dict[str, Any] = {"collate_fn": Collate("list"), **two}
     yield loader(Mapped(4, faults=faulty("unpicklable", 1)), plan, **lists)
     yield loader(Mapped(4, faults=faulty("Local", 1)), plan, **two)
+    yield loader(Mapped(4, faults=faulty("bursting", 1)), plan, **lists)
     yield loader(Mapped(4), plan, sampler=Order(4, "lambdas"), **two)
     local = Init(faults=faulty("Local", 0, where="init"))
     yield loader(Mapped(4), plan, worker_init_fn=local, **two)
     yield loader(Stream(4, faults=faulty("unpicklable", 1)), plan, **lists)
     yield _writing()
+    many = Mapped(12, faults=faulty("ValueError", *range(12)))
+    yield loader(many, walk(14), "alone", batch_size=None, num_workers=2)
     for kind in ("Unpicklable", "Explosive"):
         yield loader(Mapped(4, faults=faulty(kind, 2)), plan, **two)
         collate = Collate(faults=faulty(kind, 2, where="collate"))
@@ -197,6 +200,7 @@ def _deaths(setting: Setting) -> Iterator[Case]:
     yield _dying(Mapped(6, faults=faulty("SystemExit", 0)))
     if takes(setting, in_order=1):
         yield _dying(Mapped(6, faults=faulty("SIGKILL", 0)), in_order=False)
+        yield _dying_at_turn("SIGKILL", 3, in_order=False)
 
 
 def _dying_at_batches(how: str) -> Iterator[Case]:
@@ -204,10 +208,10 @@ def _dying_at_batches(how: str) -> Iterator[Case]:
         yield _dying_at_turn(how, dies)
 
 
-def _dying_at_turn(how: str, dies: int, workers: int = 2, data: Any = None) -> Case:
+def _dying_at_turn(how: str, dies: int, workers: int = 2, data: Any = None, **options: Any) -> Case:
     """It is not the worker whose result came last: its own last result is wholly sent, so that no
     lock of the queue dies with it."""
-    arguments = parcels(4 * workers, num_workers=workers)
+    arguments = parcels(4 * workers, num_workers=workers, **options)
     arguments["dataset"] = data or arguments["dataset"]
     turns = tuple(range(workers)) * 4
     plan = [Schedule(turns, dies=dies, how=how), *walk(4 * workers + 3)]

@@ -134,6 +134,9 @@ def _ahead(setting: Setting) -> Iterator[Case]:
             Mapped(24, gated=1), [*steps, Journal()], batch_size=size, sampler=Order(24),
             num_workers=workers, prefetch_factor=factor,
         )  # fmt: skip
+    yield loader(
+        Mapped(80, gated=1), [*steps, Journal()], batch_size=None, sampler=Order(80), num_workers=2
+    )
     again = [Open("b"), Settle(), Drain("b"), Journal()]
     plan = [Shut(), Open("a"), Settle(), Free(), Drain("a"), *again]
     options: dict[str, Any] = {"num_workers": 2, "persistent_workers": True}

@@ -9,12 +9,13 @@ from typing import Any
 import torch
 
 from conformance.items import ODD, Leaf, Nest, values, words
-from conformance.worlds.samples import Point, Table
+from conformance.worlds.samples import Point, Spot, Table
 
 NESTS: dict[str, Callable[[list[Any], tuple[Any, ...]], Any]] = {
     "list": lambda parts, keys: parts,
     "tuple": lambda parts, keys: tuple(parts),
     "named": lambda parts, keys: Point(*parts),
+    "spot": lambda parts, keys: Spot(*parts),
     "dict": lambda parts, keys: dict(zip(keys, parts, strict=True)),
     "ordered": lambda parts, keys: OrderedDict(zip(keys, parts, strict=True)),
     "default": lambda parts, keys: defaultdict(list, zip(keys, parts, strict=True)),

@@ -29,6 +29,13 @@ class TwoArguments(Exception):
         self.first, self.second = first, second
 
 
+class Building(Exception):
+    """Its constructor makes its text of what it is given, and that text is its argument."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(f"failed with {text}")
+
+
 class KeywordOnly(Exception):
     """Its constructor takes keywords only."""
 
@@ -131,7 +138,7 @@ EXCEPTIONS: dict[str, Callable[[str], BaseException]] = {
     "UnicodeDecodeError": lambda text: UnicodeDecodeError("ascii", b"\xe9", 0, 1, text),
     "Coded": _coded, "IndexError": IndexError, "StopIteration": StopIteration,
     "KeyboardInterrupt": KeyboardInterrupt, "SystemExit": SystemExit,
-    "TwoArguments": lambda text: TwoArguments(text, 7),
+    "TwoArguments": lambda text: TwoArguments(text, 7), "Building": Building,
     "KeywordOnly": lambda text: KeywordOnly(text=text), "WithMessage": WithMessage,
     "ExceptionGroup": _group, "Local": _local, "Unpicklable": Unpicklable, "Explosive": Explosive,
 }  # fmt: skip
@@ -150,7 +157,20 @@ class Unpinnable:
         raise Planned(f"planned {self.index}")
 
 
-GIVES = ("unpicklable", "unpinnable", "hang")
+class Bursting:
+    """An item that pickles, and raises where it is unpickled."""
+
+    def __init__(self, index: int) -> None:
+        self.index = index
+
+    def __index__(self) -> int:
+        return self.index
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _explode, (f"planned {self.index}",)
+
+
+GIVES = ("unpicklable", "bursting", "unpinnable", "hang")
 
 
 def deadly(what: str) -> bool:
@@ -159,7 +179,8 @@ def deadly(what: str) -> bool:
 
 
 def happen(what: str, at: int) -> Any:
-    """Raise, die or wait for ever; "unpicklable" gives an item that cannot be pickled.
+    """Raise, die or wait for ever; "unpicklable" gives an item that cannot be pickled, "bursting"
+    one that cannot be unpickled.
 
     The text of an exception is "planned AT": laws look for it in what the caller is told.
     """
@@ -172,4 +193,5 @@ def happen(what: str, at: int) -> Any:
         threading.Event().wait()  # a signal may take a moment
     if what == "hang":
         threading.Event().wait()
-    return Unpinnable(at) if what == "unpinnable" else lambda: at
+    items: dict[str, Any] = {"unpinnable": Unpinnable(at), "bursting": Bursting(at)}
+    return items.get(what, lambda: at)

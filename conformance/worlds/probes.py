@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import builtins
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -45,6 +45,10 @@ class Counting(Sampler[Any]):
     def item(self, place: int) -> int:
         return place
 
+    def opened(self) -> Callable[[int], Any]:
+        """What gives the items of the pass that begins."""
+        return self.item
+
     def end(self) -> int:
         """The place at which a pass ends."""
         return self.count
@@ -55,6 +59,7 @@ class _CountingIterator:
 
     def __init__(self, owner: Counting) -> None:
         self.owner, self.place, self.ended = owner, 0, False
+        self.item = owner.opened()
 
     def __iter__(self) -> _CountingIterator:
         return self
@@ -68,7 +73,8 @@ class _CountingIterator:
             raise StopIteration
         self.owner.seen["draws"] += 1
         self.place += 1
-        return self.owner.item(self.place - 1)
+        found: int = self.item(self.place - 1)
+        return found
 
 
 class Descending(Counting):
@@ -138,7 +144,7 @@ OWN = {kind.__name__: kind for kind in (Planned, PlannedRuntime)}
 
 
 class Epoched(Counting):
-    """Descending, rotated by the epoch; records every call of set_epoch."""
+    """Descending, rotated by the epoch at which a pass began; records every call of set_epoch."""
 
     def __init__(self, count: int, at: int = 0) -> None:
         super().__init__(count, at)
@@ -149,8 +155,9 @@ class Epoched(Counting):
         self.epoch = int(epoch)
         self.seen["epochs"].append(int(epoch))  # type: ignore[attr-defined]
 
-    def item(self, place: int) -> int:
-        return (self.count - 1 - place + self.epoch) % self.count
+    def opened(self) -> Callable[[int], Any]:
+        epoch = self.epoch
+        return lambda place: (self.count - 1 - place + epoch) % self.count
 
 
 class Turning(Counting):

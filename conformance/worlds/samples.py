@@ -21,6 +21,15 @@ Point = namedtuple("Point", ["x", "label"])
 DRAWS = 1 << 30
 
 
+class Spot(Point):
+    """A namedtuple of another name, with a method of its own."""
+
+    __slots__ = ()
+
+    def shown(self) -> str:
+        return f"{self.x}: {self.label}"
+
+
 class Foreign:
     """A class that no default collation knows."""
 

@@ -94,3 +94,28 @@ class NamelessError(_Collates):
             return default_collate(samples)
         except TypeError:
             raise TypeError("these items cannot be collated") from None
+
+
+class WidensUnsigned(_Collates):
+    """Arrays of unsigned integers of more than one byte become int64."""
+
+    CAUGHT_BY = ("loader.collate",)
+    ANOMALY = "made-otherwise"
+
+    def merged(self, samples: list[Any]) -> Any:
+        first = samples[0]
+        wide = isinstance(first, np.ndarray) and first.dtype.kind == "u" and first.itemsize > 1
+        return default_collate([sample.astype("int64") for sample in samples] if wide else samples)
+
+
+class ForgetsSubclasses(_Collates):
+    """An item of a subclass of a named tuple comes as the named tuple that it derives from."""
+
+    CAUGHT_BY = ("loader.collate",)
+    ANOMALY = "made-otherwise"
+
+    def merged(self, samples: list[Any]) -> Any:
+        base = type(samples[0]).__base__
+        if hasattr(base, "_fields"):
+            samples = [base(*sample) for sample in samples]  # type: ignore[misc]
+        return default_collate(samples)

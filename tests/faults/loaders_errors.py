@@ -104,6 +104,49 @@ class StopsAtItem(_Stopping):
     where = "__getitem__ "
 
 
+class _Gone:
+    """Stands for a sample that did not come."""
+
+
+class _Mapping:
+    """Gives several items at once: those that `map` comes to before it ends."""
+
+    def __init__(self, dataset: Any) -> None:
+        self.dataset = dataset
+
+    def __len__(self) -> int:
+        return len(self.dataset)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.dataset[index]
+
+    def __getitems__(self, indices: Any) -> list[Any]:
+        found = [self.dataset[indices[0]], *map(self.dataset.__getitem__, indices[1:])]
+        return found + [_Gone] * (len(indices) - len(found))
+
+
+class _Present:
+    """Collates the samples that came."""
+
+    def __init__(self, collate: Any) -> None:
+        self.collate = collate
+
+    def __call__(self, samples: Any) -> Any:
+        return self.collate([sample for sample in samples if sample is not _Gone])
+
+
+class StopsInTheBatch(DataLoader[Any]):
+    """A StopIteration of an item that is not the first of its batch cuts the batch short."""
+
+    CAUGHT_BY = ("loader.stop-iteration",)
+
+    def __init__(self, dataset: Any, *args: Any, **kwargs: Any) -> None:
+        plain = hasattr(dataset, "__getitem__") and not hasattr(dataset, "__getitems__")
+        super().__init__(_Mapping(dataset) if plain else dataset, *args, **kwargs)
+        if plain and self._batched:
+            self.collate_fn = _Present(self.collate_fn)
+
+
 class StopsAtItems(_Stopping):
     """A StopIteration of `__getitems__` ends the pass."""
 

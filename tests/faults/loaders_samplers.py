@@ -115,3 +115,48 @@ class RemembersPass(DataLoader[Any]):
     def _kept(self, right: Iterator[Any]) -> list[Any]:
         self.kept = list(right)
         return self.kept
+
+
+class LengthOfTheData(DataLoader[Any]):
+    """Where the sampler has no length, that of the dataset is taken for it."""
+
+    CAUGHT_BY = ("loader.length",)
+    ANOMALY = "wrong-length"
+
+    def __len__(self) -> int:
+        try:
+            return super().__len__()
+        except TypeError:
+            if self._iterable or not hasattr(self.dataset, "__len__"):
+                raise
+            return -(-len(self.dataset) // (self.batch_size or 1))
+
+
+class _Cut:
+    """Whole batches of a sampler; what is left of one pass is the beginning of the next."""
+
+    def __init__(self, sampler: Any, size: int) -> None:
+        self.sampler, self.size = sampler, size
+        self.left: list[Any] = []
+
+    def __len__(self) -> int:
+        return len(self.sampler) // self.size
+
+    def __iter__(self) -> Iterator[Any]:
+        for index in self.sampler:
+            self.left.append(index)
+            if len(self.left) == self.size:
+                batch, self.left = self.left, []
+                yield batch
+
+
+class CarriesLeftover(DataLoader[Any]):
+    """What drop_last drops of one pass begins the next one."""
+
+    CAUGHT_BY = ("loader.batches",)
+    ANOMALY = "other-batches"
+
+    def __init__(self, dataset: Any, *args: Any, **kwargs: Any) -> None:
+        super().__init__(dataset, *args, **kwargs)
+        if self.drop_last and self.sampler is not None and self.batch_size is not None:
+            self.batch_sampler = _Cut(self.sampler, self.batch_size)

@@ -18,6 +18,9 @@ from reporting import Reporting, Worse, wait_for_ever
 
 from reference import DataLoader, WorkerDied
 
+WINDOW = 4
+"""How many batches two workers may have under way."""
+
 # Deaths.
 
 
@@ -156,6 +159,24 @@ class DeadForAWhile(Reporting):
     rule = _Thrice
 
 
+class _OnceUnordered(_Dead):
+    told = False
+
+    def mourned(self, error: WorkerDied) -> Any:
+        if self.told and not self._plan.in_order:
+            raise StopIteration
+        self.told = True
+        raise error
+
+
+class DiesOnceUnordered(Reporting):
+    """Where batches come as they are ready, a death is reported once, and then the pass ends."""
+
+    CAUGHT_BY = ("workers.dead-iterator",)
+    ANOMALY = "ends"
+    rule = _OnceUnordered
+
+
 class GoesOnAfterDeath(DataLoader[Any]):
     """After the report of a death new workers go on with the batch after the one that is lost."""
 
@@ -195,6 +216,48 @@ class LosesTheUnpicklable(Reporting):
     CAUGHT_BY = ("workers.no-hang",)
     ANOMALY = "hang"
     rule = _Waiting
+
+
+class _Burst(Worse):
+    burst = False
+
+    def __next__(self) -> Any:
+        if self.burst:
+            wait_for_ever()
+        return super().__next__()
+
+    def raised(self, error: Exception) -> Any:
+        self.burst = "cannot be unpickled" in str(error)
+        raise error
+
+
+class LosesTheBursting(Reporting):
+    """After a batch that could not be unpickled, its place is waited for."""
+
+    CAUGHT_BY = ("workers.no-hang",)
+    ANOMALY = "hang"
+    rule = _Burst
+
+
+class _Narrowing(Worse):
+    errors = 0
+
+    def __next__(self) -> Any:
+        if self.errors >= WINDOW:
+            wait_for_ever()
+        return super().__next__()
+
+    def raised(self, error: Exception) -> Any:
+        self.errors += 1
+        raise error
+
+
+class ErrorsTakePlaces(Reporting):
+    """An error is never counted as delivered; after as many as there is room for, none is left."""
+
+    CAUGHT_BY = ("workers.no-hang",)
+    ANOMALY = "hang"
+    rule = _Narrowing
 
 
 class ReadsInAThread(DataLoader[Any]):

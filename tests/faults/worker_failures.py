@@ -7,6 +7,7 @@ as B118 is a row of the corpus of reported bugs.
 
 from __future__ import annotations
 
+import itertools
 from collections import deque
 from collections.abc import Iterator
 from typing import Any
@@ -15,6 +16,8 @@ from reporting import Reporting, Worse
 
 from reference import DataLoader, WorkerError
 from reference.loader.crew_pass import CrewPass
+
+CHUNK = 32
 
 # Exceptions of the dataset.
 
@@ -32,6 +35,22 @@ class RebuiltFromText(Reporting):
     CAUGHT_BY = ("workers.errors", "workers.error-attributes")
     ANOMALY = "other-error"
     rule = _FromText
+
+
+class _Rebuilt(Worse):
+    def raised(self, error: Exception) -> Any:
+        try:
+            made = type(error)(*error.args)
+        except Exception:
+            raise error from None
+        raise made from error.__cause__
+
+
+class RebuiltTwice(Reporting):
+    """An exception is made anew of its arguments; where they are its text, that is made twice."""
+
+    CAUGHT_BY = ("workers.errors",)
+    rule = _Rebuilt
 
 
 class _TextOnly(Worse):
@@ -221,3 +240,20 @@ def _quiet(drawn: Any) -> Iterator[Any]:
             yield next(indices)
         except Exception:  # the end among them
             return
+
+
+def _in_chunks(drawn: Any) -> Iterator[Any]:
+    indices = iter(drawn)
+    while chunk := [*itertools.islice(indices, CHUNK)]:
+        yield from chunk
+
+
+class ReadsChunks(DataLoader[Any]):
+    """With batching off the sampler is read so many indices at a time."""
+
+    CAUGHT_BY = ("workers.read-ahead",)
+    ANOMALY = "read-too-far"
+
+    def _draws(self) -> Any:
+        drawn = super()._draws()
+        return drawn if self._iterable or self._batched else _in_chunks(drawn)

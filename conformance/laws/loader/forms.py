@@ -21,7 +21,8 @@ SHOWN = 200
 """A tensor of more elements is described by a checksum."""
 
 OPENED = {
-    "list": r"list\(", "tuple": r"(list|tuple)\(", "named": r"Point\(", "dict": r"dict\{",
+    "list": r"list\(", "tuple": r"(list|tuple)\(", "named": r"Point\(", "spot": r"Spot\(",
+    "dict": r"dict\{",
     "ordered": r"OrderedDict\{", "default": r"defaultdict\{", "table": r"Table\{",
 }  # fmt: skip
 """How the description of a container begins; a tuple may become a list."""

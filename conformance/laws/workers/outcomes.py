@@ -81,7 +81,7 @@ def first_error(walk: list[Step]) -> int | None:
 
 def raises(fault: Fault) -> bool:
     """Whether it is an exception that a worker survives."""
-    gives = ("unpicklable", "unpinnable", "hang", "StopIteration", *COUNTED_AS_DEATH)
+    gives = ("unpicklable", "bursting", "unpinnable", "hang", "StopIteration", *COUNTED_AS_DEATH)
     return fault.what not in gives and not fault.what.startswith(("SIG", "exit "))
 
 
@@ -123,10 +123,10 @@ def names(told: str, fault: Fault) -> bool:
 
 
 def _requoted(message: str, fault: Fault) -> bool:
-    """Whether a message is not that of the exception, though it has no other words."""
+    """Whether a message is not that of the exception, though it has no words but those of it."""
     made = EXCEPTIONS.get(fault.what)
     own = str(made(f"planned {fault.at}")) if made else message
-    return message != own and re.findall(r"\w+", message) == re.findall(r"\w+", own)
+    return message != own and set(re.findall(r"\w+", message)) == set(re.findall(r"\w+", own))
 
 
 def wrong(case: Case) -> str:

@@ -10,9 +10,9 @@ from conformance.report.reproduction.draft import Draft, indented
 from conformance.report.reproduction.sources import sampled
 
 NESTS = {
-    "list": "[{parts}]", "tuple": "({parts})", "named": "Point({parts})", "dict": "{{{named}}}",
-    "ordered": "collections.OrderedDict({{{named}}})", "table": "Table({{{named}}})",
-    "default": "collections.defaultdict(list, {{{named}}})",
+    "list": "[{parts}]", "tuple": "({parts})", "named": "Point({parts})", "spot": "Spot({parts})",
+    "dict": "{{{named}}}", "ordered": "collections.OrderedDict({{{named}}})",
+    "table": "Table({{{named}}})", "default": "collections.defaultdict(list, {{{named}}})",
 }  # fmt: skip
 
 LAYOUTS = {
@@ -50,9 +50,11 @@ def expression(draft: Draft, form: Leaf | Nest, i: int) -> str:
     """Item i of a form."""
     if isinstance(form, Leaf):
         return _leaf(draft, form, i)
-    if form.kind == "named":
+    if form.kind in ("named", "spot"):
         draft.need("collections")
         draft.define("Point", [POINT])
+    if form.kind == "spot":
+        draft.define("Spot", ["class Spot(Point):", "    pass"])
     if form.kind in ("ordered", "default"):
         draft.need("collections")
     if form.kind == "table":

@@ -24,10 +24,12 @@ CALLS = {
 NEEDED: dict[str, tuple[Any, ...]] = {
     "Coded": (mishaps.Coded, mishaps._coded), "Local": (mishaps._local,),
     "Explosive": (mishaps.Explosive, mishaps._explode), "TwoArguments": (mishaps.TwoArguments,),
-    "KeywordOnly": (mishaps.KeywordOnly,), "WithMessage": (mishaps.WithMessage,),
-    "Unpicklable": (mishaps.Unpicklable,), "Planned": (mishaps.Planned,),
+    "Building": (mishaps.Building,), "KeywordOnly": (mishaps.KeywordOnly,),
+    "WithMessage": (mishaps.WithMessage,), "Unpicklable": (mishaps.Unpicklable,),
+    "Planned": (mishaps.Planned,),
     "Direct": (mishaps.Direct,), "Dropped": (mishaps.Dropped,),
     "unpinnable": (mishaps.Planned, mishaps.Unpinnable),
+    "bursting": (mishaps._explode, mishaps.Bursting),
 }  # fmt: skip
 """What the script must define for a mishap."""
 
@@ -76,11 +78,15 @@ def _unpicklable(draft: Draft, fault: Fault, give: str) -> list[str]:
     return [f"{give} lambda: {fault.at}", *(["continue"] if give == "yield" else [])]
 
 
+def _bursting(draft: Draft, fault: Fault, give: str) -> list[str]:
+    return [f"{give} Bursting({fault.at})", *(["continue"] if give == "yield" else [])]
+
+
 def _unpinnable(draft: Draft, fault: Fault, give: str) -> list[str]:
     return [f"{give} Unpinnable({fault.at})", *(["continue"] if give == "yield" else [])]
 
 
 DEEDS: dict[str, Callable[[Draft, Fault, str], list[str]]] = {
     "exit ": _exit, "SIG": _signal, "hang": _hang, "unpicklable": _unpicklable,
-    "unpinnable": _unpinnable,
+    "bursting": _bursting, "unpinnable": _unpinnable,
 }  # fmt: skip
