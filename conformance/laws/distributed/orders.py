@@ -74,7 +74,7 @@ def orders_differ(trace: Trace, anomaly: str, same: str) -> Violation | None:
             continue
         facts = {"epoch": made[0].epoch, "seed": option(trace, made[0], "seed", 0)}
         order = global_order(made)
-        if unsaid(trace) and not _ascending(made):
+        if len(order) < ENOUGH or (unsaid(trace) and not _ascending(made)):
             continue
         others = first.setdefault(facts.get(same), [])
         for known, before, known_order in others:
