@@ -130,7 +130,7 @@ class Search:
             verdict.declared, verdict.scripts = reasons, list(self.scripts)
             return verdict
         if self.lost or self.given_up():
-            return self._said(NO_VERDICT, f"the role did not come back: see {self.returns}")
+            return self._said(NO_VERDICT, self._not_back())
         if not self.exercise.run:
             # A class of which nothing at all could be examined is not a class that holds.
             outcome = NO_VERDICT if self.prop.clause.id == WORKS else NOT_APPLICABLE
@@ -226,6 +226,12 @@ class Search:
         if violation and any(d.explains(violation.anomaly, violation.about) for d in self.known):
             return None
         return violation
+
+    def _not_back(self) -> str:
+        """Which case a role did not come back from, and which clause judges that."""
+        lost = self.worlds.lost.get((self.candidate.source, self.prop.role))
+        case = f" from {lost.case!r}" if lost else ""
+        return f"the role did not come back{case}: see {self.returns}"
 
     def given_up(self) -> bool:
         return self.worlds.given_up(self.candidate.source, self.prop.role) or self.lost >= 3

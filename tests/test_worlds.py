@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from conformance.candidate import CandidateError, Source
 from conformance.case import VOCABULARY, Case, parse
-from conformance.operations import Globals, Iterate, Len, Rebuild, Reseed, SetEpoch
+from conformance.operations import Globals, Iterate, Len, Rebuild, Reseed, Resize, SetEpoch
 from conformance.recipes import Data, Generator, Probe, Raw, Role, Sparse, Values
 from conformance.scenarios import EFFORTS, Setting
 from conformance.scenarios import distributed as distributed_cases
@@ -292,6 +292,19 @@ def test_role_is_given_up(worlds: Worlds, talkers: Path, monkeypatch: pytest.Mon
 
     assert worlds.given_up(leaver, "DistributedSampler")
     assert len(found) < 20
+    worlds.losses.clear()
+
+
+def test_data_that_change_their_size_cost_no_role(worlds: Worlds, talkers: Path) -> None:
+    """Who does not come back where data were resized is run with other plans all the same."""
+    leaver = source(worlds, talkers, "LeavesAt")
+    worlds.losses.clear()
+    resized = case(2, "simulated", seed=1).with_plan([Resize(3), Iterate()])
+
+    found = list(worlds.run_many(leaver, [resized] * 12))
+
+    assert [trace.done for _, trace in found] == [False] * 12
+    assert not worlds.given_up(leaver, "DistributedSampler")
     worlds.losses.clear()
 
 

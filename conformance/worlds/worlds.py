@@ -12,6 +12,7 @@ from typing import Any
 from conformance.candidate import LOADERS, CandidateError, Description, Source
 from conformance.case import Case
 from conformance.machine import accelerators
+from conformance.operations import Resize
 from conformance.trace import RankTrace, Trace
 from conformance.worlds.forkserver import stop_servers
 from conformance.worlds.pool import Pool
@@ -38,6 +39,11 @@ class _Sent:
     pool: Pool
     ticket: int
     cases: list[Case]
+
+
+def _resized(case: Case) -> bool:
+    """Whether data change their size: who does not come back then is not given up for that."""
+    return any(isinstance(step, Resize) for step in case.plan)
 
 
 class Worlds:
@@ -197,8 +203,9 @@ class Worlds:
         trace = self._made(source, case, ranks)
         if not trace.done:
             self.lost.setdefault((source, case.role), trace)
-            stuck = any(rank.fate == "stuck" for rank in ranks)
-            self.losses[source, case.role] += COST_STUCK if stuck else 1
+            cost = COST_STUCK if any(rank.fate == "stuck" for rank in ranks) else 1
+            before = self.losses[source, case.role]
+            self.losses[source, case.role] = max(1, before) if _resized(case) else before + cost
         return trace
 
     def _place(self, case: Case) -> Pool:
