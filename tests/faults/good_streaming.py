@@ -30,7 +30,7 @@ def _put(states: tuple[Any, Any, Any]) -> None:
     random.setstate(states[2])
 
 
-class Weather:
+class _Weather:
     """The global random states of one pass: there while the inner sampler runs."""
 
     def __init__(self, seed: int) -> None:
@@ -77,7 +77,7 @@ class DistributedSamplerWrapper(honest.DistributedSamplerWrapper):
                 yield filled[self.rank]
 
     def _pieces(self) -> Iterator[list[Any]]:
-        weather = Weather(mix(self.seed, self.epoch) % (1 << 63))
+        weather = _Weather(mix(self.seed, self.epoch) % (1 << 63))
         with weather.here():
             items = iter(self.sampler)
         while True:
