@@ -172,10 +172,10 @@ def roles_of(holder: Any, names: dict[str, str], text: str) -> dict[str, Any]:
         return {_role_of_adapter(holder, text): holder}
     if inspect.isclass(holder) or inspect.isfunction(holder):
         return {_role_of(holder, names, text): holder}
-    if callable(holder) and not any(hasattr(holder, role) for role in ROLES):
+    roles = {role: getattr(holder, role) for role in ROLES if hasattr(holder, role)}
+    if callable(holder) and not roles:
         kind = type(holder).__name__
         raise CandidateError(f"--impl {text}: it is of type {kind}, and no class or function")
-    roles = {role: getattr(holder, role) for role in ROLES if hasattr(holder, role)}
     for role, attribute in names.items():
         if not hasattr(holder, attribute):
             raise CandidateError(f"--role {role}={attribute}: {text} has no {attribute}")

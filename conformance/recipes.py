@@ -92,7 +92,12 @@ class Raw(Recipe):
 
 
 PARTS = {0: ((0,), (1, 2), (3, 4, 5)), 2: ((0, 1, 2), (3,), (4, 5))}
-"""The first three batches of the probe `Pairs`, by its `at`; the next three hold the next six."""
+"""The first three batches of uneven ones, by how the sizes begin; the next hold the next six."""
+
+
+def part(place: int, first: int = 0) -> list[int]:
+    """Batch number `place` of uneven ones: of 1, 2, 3, 1, ... or, with 2, of 3, 1, 2, 3, ..."""
+    return [6 * (place // 3) + index for index in PARTS[first][place % 3]]
 
 
 @dataclass(frozen=True, repr=False)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conformance.recipes import PARTS, Probe, Role, Values
+from conformance.recipes import Probe, Role, Values
 from conformance.trace import UNREADABLE, Items
 
 
@@ -58,8 +58,3 @@ def turns(inner: Any, count: int) -> list[NDArray[np.int64]]:
     """The passes that a view of `count` items may hold; when it draws a new one is free."""
     number = count if isinstance(inner, Probe) and inner.name == "Turning" else 1
     return [inner_pass(inner, count, ordinal=turn) for turn in range(max(1, number))]
-
-
-def batch(inner: Probe, place: int) -> tuple[int, ...]:
-    """Batch number `place` of the probe `Pairs`."""
-    return tuple(6 * (place // 3) + index for index in PARTS[inner.at][place % 3])

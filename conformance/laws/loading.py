@@ -11,7 +11,7 @@ from conformance import operations as op
 from conformance.case import Case
 from conformance.datasets import Fault, Mapped, Order, Stream
 from conformance.laws import require
-from conformance.recipes import Probe, Role, Values
+from conformance.recipes import Probe, Role, Values, part
 from conformance.trace import Error, Event, Items, RankTrace, Record, Trace
 
 READS = (op.Iterate, op.Take, op.Drain)
@@ -62,7 +62,7 @@ def expected(case: Case, epoch: int = 0) -> list[Any] | None:
     given = arguments(case)
     batches = given.get("batch_sampler")
     if isinstance(batches, Order) and batches.how == "batches":
-        return [_numbered(place) for place in range(batches.n)]
+        return [part(place) for place in range(batches.n)]
     if isinstance(batches, Order) and batches.how in ("gaps", "growing-batches"):
         return _uneven(batches, epoch)
     if isinstance(batches, Values):
@@ -81,11 +81,6 @@ def _uneven(batches: Order, epoch: int) -> list[Any]:
     if batches.how == "gaps":
         return [[place // 2] if place % 2 else [] for place in range(batches.n)]
     return [[place] for place in range(batches.n + epoch)]
-
-
-def _numbered(place: int) -> list[int]:
-    start = 6 * (place // 3) + (0, 1, 3)[place % 3]
-    return list(range(start, start + place % 3 + 1))
 
 
 def reads(rank: RankTrace) -> list[tuple[int, Event]]:

@@ -127,8 +127,9 @@ def _polled_small(setting: Setting) -> Iterator[Case]:
 def _epochs_small(setting: Setting) -> Iterator[Case]:
     for n, size, drop in itertools.product((0, 5, 22, 130, 1300), (1, 2, 7), (False, True)):
         for epochs in ((3, 0, 7), (0, 0, 2)):
-            told = [(SetEpoch(epoch), Iterate(), Inspect()) for epoch in epochs]
-            plan: list[Operation] = [*itertools.chain.from_iterable(told)]
+            plan: list[Operation] = [
+                step for e in epochs for step in (SetEpoch(e), Iterate(), Inspect())
+            ]
             yield _case(setting, Probe("Epoched", n), size, drop, plan)
 
 

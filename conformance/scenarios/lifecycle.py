@@ -141,10 +141,9 @@ def _late(setting: Setting) -> Iterator[Case]:
 
 def _deaths(setting: Setting) -> Iterator[Case]:
     """A worker that is killed between two items, in the midst of one, or between two passes."""
-    idle: Steps = [Iterate(), Strike(1), Ponder(), Iterate(), Iterate()]
-    yield from _alone(setting, Mapped(8), idle, **PERSISTENT)
-    first: Steps = [Iterate(), Strike(0), Ponder(), Iterate(), Iterate()]
-    yield from _alone(setting, Stream(8), first, **PERSISTENT)
+    for data, worker in ((Mapped(8), 1), (Stream(8), 0)):
+        idle: Steps = [Iterate(), Strike(worker), Ponder(), Iterate(), Iterate()]
+        yield from _alone(setting, data, idle, **PERSISTENT)
     for options in (PERSISTENT, {}):
         dies: Steps = [Schedule((0, 1), dies=1), Iterate(), Iterate(), Iterate(), Journal()]
         yield from _alone(setting, **parcels(8, **options), steps=dies)

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch.utils.data import Sampler
 
-from conformance.recipes import PARTS
+from conformance.recipes import part
 
 FAR = 1_000_000
 """How far an endless sampler may be read before it is taken that it would be read for ever."""
@@ -172,7 +172,7 @@ class Pairs(Counting):
     begins with the longest, so that the last may be shorter than the first."""
 
     def item(self, place: int) -> Any:
-        return [6 * (place // 3) + index for index in PARTS[self.at][place % 3]]
+        return part(place, self.at)
 
 
 class TorchRandom(Counting):

@@ -16,6 +16,7 @@ import torch
 
 from conformance.datasets import Collate, Fault, Init, Mapped, Order, Stream
 from conformance.items import ODD
+from conformance.recipes import part
 from conformance.worlds.forms import formed
 from conformance.worlds.gate import Gate
 from conformance.worlds.keys import KEYS, number
@@ -236,8 +237,7 @@ class Sampler:
     def _index(self, place: int, turned: int) -> Any:
         n, how = self.recipe.n, self.recipe.how
         if how == "batches":
-            start = 6 * (place // 3) + (0, 1, 3)[place % 3]
-            return list(range(start, start + place % 3 + 1))
+            return part(place)
         if how in KEYS:
             return KEYS[how](place)
         if how == "gaps":

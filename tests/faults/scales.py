@@ -33,14 +33,21 @@ class SortsBySeventeenBits(RandomSampler):
 
     CAUGHT_BY = ("random.uniform",)
     ANOMALY = "order-kept"
+    keys = 1 << 17
 
     def __iter__(self) -> Iterator[int]:
         n = len(self.data_source)
         if self.replacement or n <= BUFFER:
             yield from super().__iter__()
             return
-        orders = (by_keys(n, 1 << 17, self.generator).tolist() for _ in itertools.count())
+        orders = (by_keys(n, self.keys, self.generator).tolist() for _ in itertools.count())
         yield from itertools.islice(itertools.chain.from_iterable(orders), len(self))
+
+
+class SortsSingleKeys(SortsBySeventeenBits):
+    """A long shuffle sorts by the 24 bits of single precision; of 10^6 such numbers some tie."""
+
+    keys = 1 << 24
 
 
 class SortsByBytes(SubsetRandomSampler):

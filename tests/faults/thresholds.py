@@ -14,27 +14,12 @@ import numpy as np
 import torch
 
 from reference import BatchSampler, RandomSampler, SubsetRandomSampler
-from reference.sampler import python_ints
 
 LARGE = 1 << 14
 """From so many items on the other way is taken."""
 
 SPARSE = 64
 """The other way is taken where not more than one of so many is wanted."""
-
-
-class SortsSingleKeys(RandomSampler):
-    """A long shuffle sorts by numbers of single precision; of 10^6 some are equal."""
-
-    CAUGHT_BY = ("random.uniform",)
-    ANOMALY = "order-kept"
-
-    def __iter__(self) -> Iterator[int]:
-        n = len(self.data_source)
-        if self.replacement or self.num_samples != n or n < LARGE:
-            return super().__iter__()
-        keys = torch.rand(n, generator=self.generator, dtype=torch.float32)
-        return python_ints(keys.argsort(stable=True))
 
 
 class FewInOrder(RandomSampler):

@@ -8,6 +8,7 @@ as B124 is a row of the corpus of reported bugs.
 from __future__ import annotations
 
 import itertools
+import math
 import queue
 import threading
 import time
@@ -141,14 +142,19 @@ class MissesStatusZero(Reporting):
     rule = _OnlySignals
 
 
-class _Thrice(_Dead):
+class _ForAWhile(_Dead):
+    """Reports a death so `many` times, and then an end."""
+
     reports = 0
 
     def mourned(self, error: WorkerDied) -> Any:
         self.reports += 1
-        if self.reports > 2:
+        if self.reports > self.many():
             raise StopIteration
         raise error
+
+    def many(self) -> float:
+        return 2
 
 
 class DeadForAWhile(Reporting):
@@ -156,17 +162,12 @@ class DeadForAWhile(Reporting):
 
     CAUGHT_BY = ("workers.dead-iterator",)
     ANOMALY = "ends"
-    rule = _Thrice
+    rule = _ForAWhile
 
 
-class _OnceUnordered(_Dead):
-    told = False
-
-    def mourned(self, error: WorkerDied) -> Any:
-        if self.told and not self._plan.in_order:
-            raise StopIteration
-        self.told = True
-        raise error
+class _OnceUnordered(_ForAWhile):
+    def many(self) -> float:
+        return math.inf if self._plan.in_order else 1
 
 
 class DiesOnceUnordered(Reporting):
@@ -218,17 +219,23 @@ class LosesTheUnpicklable(Reporting):
     rule = _Waiting
 
 
-class _Burst(Worse):
-    burst = False
+class _Full(Worse):
+    """An error whose text has `told` takes a place; `__next__` waits where all are taken."""
+
+    told, places, taken = "", WINDOW, 0
 
     def __next__(self) -> Any:
-        if self.burst:
+        if self.taken >= self.places:
             wait_for_ever()
         return super().__next__()
 
     def raised(self, error: Exception) -> Any:
-        self.burst = "cannot be unpickled" in str(error)
+        self.taken += self.told in str(error)
         raise error
+
+
+class _Burst(_Full):
+    told, places = "cannot be unpickled", 1
 
 
 class LosesTheBursting(Reporting):
@@ -239,25 +246,12 @@ class LosesTheBursting(Reporting):
     rule = _Burst
 
 
-class _Narrowing(Worse):
-    errors = 0
-
-    def __next__(self) -> Any:
-        if self.errors >= WINDOW:
-            wait_for_ever()
-        return super().__next__()
-
-    def raised(self, error: Exception) -> Any:
-        self.errors += 1
-        raise error
-
-
 class ErrorsTakePlaces(Reporting):
     """An error is never counted as delivered; after as many as there is room for, none is left."""
 
     CAUGHT_BY = ("workers.no-hang",)
     ANOMALY = "hang"
-    rule = _Narrowing
+    rule = _Full
 
 
 class ReadsInAThread(DataLoader[Any]):

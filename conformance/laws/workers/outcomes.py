@@ -12,7 +12,7 @@ from conformance.case import Case
 from conformance.datasets import Collate, Fault, Init, Order
 from conformance.laws.loading import arguments, faults, got
 from conformance.trace import Error, Event, RankTrace
-from conformance.worlds.mishaps import EXCEPTIONS
+from conformance.worlds.mishaps import EXCEPTIONS, GIVES
 
 ASKS = (op.Take, op.Drain, lo.Interrupt)
 
@@ -81,8 +81,8 @@ def first_error(walk: list[Step]) -> int | None:
 
 def raises(fault: Fault) -> bool:
     """Whether it is an exception that a worker survives."""
-    gives = ("unpicklable", "bursting", "unpinnable", "hang", "StopIteration", *COUNTED_AS_DEATH)
-    return fault.what not in gives and not fault.what.startswith(("SIG", "exit "))
+    others = (*GIVES, "StopIteration", *COUNTED_AS_DEATH)
+    return fault.what not in others and not fault.what.startswith(("SIG", "exit "))
 
 
 def kills(fault: Fault) -> bool:

@@ -7,17 +7,11 @@ import numpy as np
 from conformance import operations as op
 from conformance.laws import Violation, law, require
 from conformance.laws.comparison import is_digest
-from conformance.laws.inner import batch, inner_pass
+from conformance.laws.inner import inner_pass
 from conformance.laws.sampler import interleave
-from conformance.laws.views import (
-    rounds,
-    rows,
-    shown,
-    size,
-    whole_passes,
-)  # fmt: skip
+from conformance.laws.views import rounds, rows, shown, size, whole_passes
 from conformance.laws.wrapper.shares import REFUSALS, divided, drops
-from conformance.recipes import Probe
+from conformance.recipes import Probe, part
 from conformance.trace import Items, Trace
 
 
@@ -70,7 +64,7 @@ def batches(trace: Trace) -> Violation | None:
     """Around a batch sampler: the batches of all ranks are the inner ones, each whole."""
     inner = trace.case.argument("sampler")
     require(isinstance(inner, Probe) and inner.name == "Pairs")
-    wanted = [batch(inner, place) for place in range(inner.count)]
+    wanted = [tuple(part(place, inner.at)) for place in range(inner.count)]
     for made in rounds(trace):
         got = [tuple(batch) for found in made for batch in _batches(found.items)]
         if set(got) - set(wanted):

@@ -10,10 +10,7 @@ from numpy.typing import NDArray
 from conformance import operations as op
 from conformance.laws import Violation, law, require
 from conformance.laws.inner import retyped, turns
-from conformance.laws.views import (
-    shown,
-    size,
-)  # fmt: skip
+from conformance.laws.views import shown, size
 from conformance.trace import Event, Trace
 
 

@@ -10,6 +10,9 @@ from conformance.report.reproduction.draft import Draft
 from conformance.report.reproduction.sources import copied
 from conformance.worlds import mishaps
 
+Deed = Callable[[Draft, Fault, str], list[str]]
+"""What makes the statements of a mishap that is no exception."""
+
 CALLS = {
     "OSError": "OSError(28, {text}, 'a file')",
     "UnicodeDecodeError": "UnicodeDecodeError('ascii', b'\\xe9', 0, 1, {text})",
@@ -74,19 +77,17 @@ def _hang(draft: Draft, fault: Fault, give: str) -> list[str]:
     return ["time.sleep(3600)"]
 
 
-def _unpicklable(draft: Draft, fault: Fault, give: str) -> list[str]:
-    return [f"{give} lambda: {fault.at}", *(["continue"] if give == "yield" else [])]
+def _given(item: str) -> Deed:
+    """An item in place of the right one; `item` makes it of its index."""
+
+    def statements(draft: Draft, fault: Fault, give: str) -> list[str]:
+        made = f"{give} {item.format(fault.at)}"
+        return [made, "continue"] if give == "yield" else [made]
+
+    return statements
 
 
-def _bursting(draft: Draft, fault: Fault, give: str) -> list[str]:
-    return [f"{give} Bursting({fault.at})", *(["continue"] if give == "yield" else [])]
-
-
-def _unpinnable(draft: Draft, fault: Fault, give: str) -> list[str]:
-    return [f"{give} Unpinnable({fault.at})", *(["continue"] if give == "yield" else [])]
-
-
-DEEDS: dict[str, Callable[[Draft, Fault, str], list[str]]] = {
-    "exit ": _exit, "SIG": _signal, "hang": _hang, "unpicklable": _unpicklable,
-    "bursting": _bursting, "unpinnable": _unpinnable,
+DEEDS: dict[str, Deed] = {
+    "exit ": _exit, "SIG": _signal, "hang": _hang, "unpicklable": _given("lambda: {}"),
+    "bursting": _given("Bursting({})"), "unpinnable": _given("Unpinnable({})"),
 }  # fmt: skip

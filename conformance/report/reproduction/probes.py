@@ -15,7 +15,7 @@ PLAIN = ("Counting", "Descending", "Doubling", "Pairs")
 
 ITEMS = {
     "Descending": "self.count - 1 - place", "Doubling": "place // 2",
-    "Epoched": "(self.count - 1 - place + sum(self.seen['epochs'][-1:])) % self.count",
+    "Epoched": "(self.count - 1 - place + epoch) % self.count",
     "Turning": "(place + self.seen['passes'] - 1) % self.count",
     "Pairs": "[6 * (place // 3) + k for k in {batches}[place % 3]]",
 }  # fmt: skip
@@ -27,6 +27,9 @@ RANDOM = {
     "PythonRandom": "random.sample(range(self.count), self.count)",
 }
 """A whole pass of those that draw from a global generator."""
+
+EPOCH = "epoch = sum(self.seen['epochs'][-1:])"
+"""What a pass of `Epoched` begins with: an epoch that is set later is that of the next one."""
 
 ENDLESS = 1_000_000
 
@@ -77,6 +80,7 @@ def _init(recipe: Probe, polled: bool) -> list[str]:
         "    def __init__(self, count, seen=None):",
         f"        self.count, self.seen = count, seen or {seen!r}",
         "        self.place, self.running = -1, seen is not None",
+        *[f"        self.{EPOCH}"] * (recipe.name == "Epoched"),
     ]
 
 
@@ -85,6 +89,7 @@ def _pass(draft: Draft, recipe: Probe) -> list[str]:
     begin = ["def __iter__(self):", "    self.seen['passes'] += 1"]
     if recipe.name in RANDOM:
         return [*begin, f"    return iter({RANDOM[recipe.name]})"]
+    begin += [f"    {EPOCH}"] * (recipe.name == "Epoched")
     count = ENDLESS if recipe.name == "Endless" else "self.count"
     count = f"{count} + 1" if recipe.name == "Raising" and recipe.at == recipe.count else count
     begin += [f"    for place in range({count}):", "        self.seen['draws'] += 1"]
@@ -95,7 +100,7 @@ def _pass(draft: Draft, recipe: Probe) -> list[str]:
 
 def _polled(draft: Draft, recipe: Probe) -> list[str]:
     """One pass whose iterator tells of calls after its end: another one that shares `seen`."""
-    item = re.sub(r"\bplace\b", "self.place", _item(recipe))
+    item = re.sub(r"\b(place|epoch)\b", r"self.\1", _item(recipe))
     return [
         "def __iter__(self):",
         "    self.seen['passes'] += not self.running",
