@@ -1,4 +1,4 @@
-"""The gate and the journal: who may fetch when, and what everybody did, in shared memory.
+"""The gate: who may fetch when, in memory that all processes share.
 
 Loader properties do not sleep and hope. A dataset under the suite's control stops at the gate
 before it hands out an item, and the gate lets the workers through in the order that the case has
@@ -18,9 +18,6 @@ named pipe, and whoever changes the state rings it. A bell only says "look again
 decides, and a ring that is lost costs `LOOK_S`. (Looking every 0.2 ms in place of bells took twice
 as long, since each look costs 20 us of processor and three workers share two cores.)
 
-The journal is a file opened for appending: a record is one short write, which the kernel orders and
-a killed worker cannot tear.
-
 A schedule may be impossible for a loader that gives work out in another way. If the worker whose
 turn it is does not come for a while, the gate opens for the rest of the pass and says so in the
 journal; a law then takes the schedule for unmet, and the deliveries for what they are. The while is
@@ -37,12 +34,11 @@ import mmap
 import os
 import select
 import signal
-import struct
 import time
 from pathlib import Path
 from typing import Any
 
-from conformance.trace import KINDS, Record
+from conformance.worlds.journal import Journal
 from conformance.worlds.mishaps import happen
 
 START_S = 6.0
@@ -65,28 +61,23 @@ worker says that it came to the gate, since the schedule was set."""
 HEAD = CAME + WORKERS_MAX
 """Where the turns begin."""
 
-RECORD = struct.Struct("<5q")
-CODES = {kind: code for code, kind in enumerate(KINDS)}
-
 DEATHS = ("SIGKILL", "SIGSEGV", "SIGTERM", "exit 0", "exit 1", "exit 3")
 
 
-class Gate:
-    """One gate and one journal in `folder`; a copy sent to another process maps the same files."""
+class Gate(Journal):
+    """One gate and its journal in `folder`; a copy sent to another process maps the same files."""
 
     def __init__(self, folder: str) -> None:
-        self.folder, self.owner, self.read, self.lost = folder, os.getpid(), 0, 0
+        super().__init__(folder, os.getpid())
+        self.lost = 0
         Path(folder, "gate").write_bytes(bytes(8 * (HEAD + TURNS_MAX)))
-        Path(folder, "journal").touch()
         for number in range(BELLS):
             os.mkfifo(Path(folder, f"bell-{number}"))
-        self._open()
+        self._map()
 
-    def _open(self) -> None:
+    def _map(self) -> None:
         with Path(self.folder, "gate").open("r+b") as file:
             self.state = memoryview(mmap.mmap(file.fileno(), 0)).cast("q")
-        flags = os.O_APPEND | os.O_RDWR | os.O_CLOEXEC
-        self.journal = os.open(Path(self.folder, "journal"), flags)
         flags = os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC
         names = (Path(self.folder, f"bell-{number}") for number in range(BELLS))
         self.bells = [os.open(name, flags) for name in names]
@@ -95,11 +86,6 @@ class Gate:
         return _mapped, (self.folder, self.owner)
 
     # In any process.
-
-    def report(self, kind: str, value: int = 0, worker: int = -1) -> None:
-        """Write one record; `worker` is -1 in the main process."""
-        row = CODES[kind], value, worker, os.getpid(), time.monotonic_ns()
-        os.write(self.journal, RECORD.pack(*row))
 
     def number(self) -> int:
         """A number for this process, in order of asking, where the candidate gives none."""
@@ -266,34 +252,6 @@ class Gate:
         """Let every worker through."""
         self._set(FREE)
 
-    def records(self) -> tuple[Record, ...]:
-        """What was reported since the last call."""
-        raw = os.pread(self.journal, os.fstat(self.journal).st_size - self.read, self.read)
-        self.read += len(raw)
-        return tuple(
-            Record(KINDS[kind], value, worker, pid, stamp * 1e-9)
-            for kind, value, worker, pid, stamp in RECORD.iter_unpack(raw)
-        )
-
-    def everything(self) -> tuple[Record, ...]:
-        """All that was reported, whether it was read before or not."""
-        before, self.read = self.read, 0
-        found = self.records()
-        self.read = before
-        return found
-
-    def settle(self, quiet_s: float = 0.15, bound_s: float = 3.0) -> bool:
-        """Wait until nothing has been reported for `quiet_s`; False if that never was."""
-        end, size, since = time.monotonic() + bound_s, -1, time.monotonic()
-        while time.monotonic() < end:
-            now = os.fstat(self.journal).st_size
-            if now != size:
-                size, since = now, time.monotonic()
-            elif time.monotonic() - since > quiet_s:
-                return True
-            time.sleep(0.005)
-        return False
-
     def strike(self, worker: int, how: str) -> int:
         """Signal the process that reported last as `worker`; returns its pid."""
         pids = [r.pid for r in self.everything() if r.worker == worker and r.pid != self.owner]
@@ -305,7 +263,7 @@ class Gate:
     def close(self) -> None:
         """Let everybody go and release the files."""
         self.free()
-        for descriptor in (self.journal, *self.bells):
+        for descriptor in (self.descriptor, *self.bells):
             os.close(descriptor)
         del self.state
 
@@ -318,7 +276,8 @@ def _mapped(folder: str, owner: int) -> Gate:
     """The gate of `folder` in this process, mapped once."""
     if folder not in _MAPPED:
         gate = Gate.__new__(Gate)
-        gate.folder, gate.owner, gate.read, gate.lost = folder, owner, 0, 0
-        gate._open()
+        Journal.__init__(gate, folder, owner)
+        gate.lost = 0
+        gate._map()
         _MAPPED[folder] = gate
     return _MAPPED[folder]
