@@ -42,6 +42,13 @@ def length(case: Case) -> int:
     return size_of(dict(case.arguments))
 
 
+def work(case: Case) -> int:
+    """How many items a rank draws for the case, about: to compare cases by."""
+    count = dict(case.arguments).get("num_samples")
+    drawn = max(length(case), count if type(count) is int else 0)
+    return drawn * max(1, sum(_passes(step) for step in case.plan))
+
+
 def size_of(arguments: Built) -> int:
     """The same of the arguments of one construction."""
     for value in arguments.values():

@@ -134,12 +134,13 @@ class Examiner:
         assert scenario.small is not None
         made = scenario.small(self.setting(candidate, prop.role))
         cases = map(self.located, all_fitted(made, candidate, self.sizes))
-        wanted = itertools.islice(cases, first, last)
-        for case, trace in self.worlds.run_many(candidate.source, wanted):
-            pair = self._placed(candidate.source, case, trace)
+        source, wanted = candidate.source, itertools.islice(cases, first, last)
+        fast = (case for case in wanted if not self.worlds.too_large(source, case))
+        for case, trace in self.worlds.run_many(source, fast):
+            pair = self._placed(source, case, trace)
             if pair is not None:
                 if case.world == "alone":
-                    self.alone[candidate.source, case] = trace
+                    self.alone[source, case] = trace
                 yield pair
 
     def carried(self, candidate: Description, case: Case) -> tuple[Case, Trace] | None:

@@ -24,7 +24,7 @@ from conformance.properties import Property
 from conformance.report.document import command, document
 from conformance.report.evidence import evidence
 from conformance.scenarios import Scenario
-from conformance.trace import Trace
+from conformance.trace import SLOW_S, Trace
 from conformance.verdict import (
     DECLARED,
     HOLDS,
@@ -135,7 +135,15 @@ class Search:
             # A class of which nothing at all could be examined is not a class that holds.
             outcome = NO_VERDICT if self.prop.clause.id == WORKS else NOT_APPLICABLE
             return self._said(outcome, "no case fits what the constructor takes")
-        return self._said(HOLDS) if self.exercise.exercised else self._unexercised()
+        if not self.exercise.exercised:
+            return self._unexercised()
+        return self._said(HOLDS, self._left_out())
+
+    def _left_out(self) -> str:
+        """Which cases a slow candidate was not asked, "" if there are none."""
+        least = self.worlds.slow.get((self.candidate.source, self.prop.role))
+        told = f"cases of {least} items and more were left out: too slow for {SLOW_S:.0f} s"
+        return told if least else ""
 
     def _unexercised(self) -> Verdict:
         """No case met the precondition: a policy may put the clause out of force."""
@@ -145,6 +153,8 @@ class Search:
         if self.prop.clause.id == "distributed.policy":
             return self._said(NOT_APPLICABLE, "no policy is declared")
         told = f"none of {self.exercise.run} cases met the precondition"
+        if left_out := self._left_out():
+            return self._said(NO_VERDICT, f"{told}; {left_out}")
         if self.prop.role in self.candidate.bound:
             return self._said(NOT_APPLICABLE, f"{told}, as far as they fit what the class takes")
         return self._said(NO_VERDICT, told)
@@ -215,6 +225,8 @@ class Search:
         """What the law says; a violation that a deviation explains is none."""
         self.exercise.run += 1
         self.examiner.heard(self.prop, self.exercise.run)
+        if trace.slow:
+            return None
         if not trace.done and self.prop.clause.id != self.returns:
             self.lost += 1
             return None

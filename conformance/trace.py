@@ -87,6 +87,10 @@ class Event:
     warnings: tuple[str, ...] = ()
 
 
+SLOW_S = 14.0
+"""CPU seconds for a case, after which a pass that still yields is given up: less than the bound on
+a rank that does not answer, so that one who is slow is not taken for one who hangs."""
+
 KINDS = (
     "begin", "draw", "init", "iter", "fetch", "leave", "end", "ask", "collate", "depart", "arrive",
     "want", "deliver", "dies", "unfollowed",
@@ -119,8 +123,9 @@ class Record:
 class RankTrace:
     """What one rank did. `events[0]` is the construction (operation None), then one per operation.
 
-    fate: "done", or how the rank ended: "exit 3", "SIGSEGV", "stuck". collectives: how many this
-    rank took part in. printed: bytes written to stdout and stderr.
+    fate: "done", or how the rank ended: "exit 3", "SIGSEGV", "stuck"; "slow" if items still came
+    when the time for a case was over. collectives: how many this rank took part in. printed: bytes
+    written to stdout and stderr.
     """
 
     rank: int
@@ -157,3 +162,8 @@ class Trace:
     @property
     def done(self) -> bool:
         return all(rank.fate == "done" for rank in self.ranks)
+
+    @property
+    def slow(self) -> bool:
+        """Whether a rank was drawing items still when the time for a case was over."""
+        return any(rank.fate == "slow" for rank in self.ranks)

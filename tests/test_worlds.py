@@ -11,15 +11,26 @@ import psutil
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from torch.utils.data import SequentialSampler
 
 from conformance.candidate import CandidateError, Source
 from conformance.case import VOCABULARY, Case, parse
-from conformance.operations import Globals, Iterate, Len, Rebuild, Reseed, Resize, SetEpoch
+from conformance.operations import (
+    Globals,
+    Iterate,
+    Len,
+    Passes,
+    Rebuild,
+    Reseed,
+    Resize,
+    SetEpoch,
+)  # fmt: skip
 from conformance.recipes import Data, Generator, Probe, Raw, Role, Sparse, Values
 from conformance.scenarios import EFFORTS, Setting
 from conformance.scenarios import distributed as distributed_cases
 from conformance.trace import Trace
 from conformance.worlds import worlds as worlds_module
+from conformance.worlds.rank import Rank
 from conformance.worlds.worlds import Worlds
 
 BOUND_S = 3.0
@@ -293,6 +304,33 @@ def test_role_is_given_up(worlds: Worlds, talkers: Path, monkeypatch: pytest.Mon
     assert worlds.given_up(leaver, "DistributedSampler")
     assert len(found) < 20
     worlds.losses.clear()
+
+
+def test_slow_is_not_stuck() -> None:
+    """A pass that still yields when the time for a case is over ends the case as slow."""
+    made = Case("SequentialSampler", {"data_source": Data(10_000)}, [Len(), Iterate()])
+    roles = {"SequentialSampler": SequentialSampler}
+
+    late, early = Rank(roles, made, 0, until=0.0).run(), Rank(roles, made, 0).run()
+
+    assert (late.fate, [event.value for event in late.events]) == ("slow", [None, 10_000])
+    assert (early.fate, len(early.events[-1].value)) == ("done", 10_000)
+
+
+def test_what_was_too_slow_is_not_tried_again(worlds: Worlds) -> None:
+    """Of a role that was too slow for a case no case of as much work is carried out."""
+    reference = Source("reference")
+    worlds.describe(reference)
+    worlds.slow[reference, "SequentialSampler"] = 100
+    cases = [
+        Case("SequentialSampler", {"data_source": Data(n)}, plan)
+        for n, plan in ((99, [Iterate()]), (100, [Iterate()]), (50, [Passes(2)]))
+    ]
+
+    fates = [worlds.run(reference, asked).ranks[0].fate for asked in cases]
+
+    assert fates == ["done", "slow", "slow"]
+    worlds.slow.clear()
 
 
 def test_data_that_change_their_size_cost_no_role(worlds: Worlds, talkers: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -93,10 +93,13 @@ def _has_axis(item: Any) -> bool:
     return getattr(item, "ndim", 0) == 1
 
 
-def read(iterator: Iterator[Any], limit: int, keep: list[Any] | None = None) -> tuple[Items, Any]:
+def read(
+    iterator: Iterator[Any], limit: int, keep: list[Any] | None = None,
+    more: Callable[[], None] = lambda: None,
+) -> tuple[Items, Any]:  # fmt: skip
     """Read at most `limit` items; returns them and the exception that ended the reading, if any.
 
-    keep: a list that batches are appended to, for `Scribble`.
+    keep: a list that batches are appended to, for `Scribble`. more: called after each full chunk.
     """
     recorder, error = Recorder(), None
     while recorder.count < limit:
@@ -111,6 +114,7 @@ def read(iterator: Iterator[Any], limit: int, keep: list[Any] | None = None) -> 
             keep.extend(item for item in chunk if isinstance(item, list))
         if error is not None or (len(chunk) < CHUNK and recorder.count < limit):
             break
+        more()
     return recorder.items(), error
 
 

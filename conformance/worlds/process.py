@@ -17,6 +17,7 @@ import resource
 import signal
 import sys
 import tempfile
+import time
 from dataclasses import replace
 from datetime import timedelta
 from multiprocessing import forkserver
@@ -30,7 +31,7 @@ import torch.distributed as dist
 
 from conformance.candidate import LOADERS, CandidateError, load
 from conformance.case import Case
-from conformance.trace import RankTrace
+from conformance.trace import SLOW_S, RankTrace
 from conformance.worlds.loader import LoaderRank
 from conformance.worlds.place import Place
 from conformance.worlds.rank import Rank
@@ -83,18 +84,19 @@ def _run(
     """The rank traces of a case: this rank's own, or those of all ranks if they are simulated."""
     ranks = [place.rank] if place.grouped else range(case.world_size)
     before = _collectives() if place.grouped else 0
-    traces = [_rank(roles, case, rank, place, connection).run() for rank in ranks]
+    until = time.process_time() + SLOW_S
+    traces = [_rank(roles, case, rank, place, connection, until).run() for rank in ranks]
     after = _collectives() if place.grouped else 0
     printed = _printed(output)
     return [replace(trace, collectives=after - before, printed=printed) for trace in traces]
 
 
 def _rank(
-    roles: dict[str, Any], case: Case, rank: int, place: Place, connection: Connection
+    roles: dict[str, Any], case: Case, rank: int, place: Place, connection: Connection, until: float
 ) -> Rank:
     """The rank for a case; one that is alone answers by itself when its main thread hangs."""
     if case.role not in LOADERS:
-        return Rank(roles, case, rank)
+        return Rank(roles, case, rank, until)
 
     def give_up(trace: RankTrace) -> None:
         connection.send_bytes(pickle.dumps([[trace]]))

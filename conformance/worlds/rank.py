@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import copy
 import itertools
+import math
 import pickle
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, ClassVar
@@ -15,15 +17,24 @@ from conformance import operations as op
 from conformance.case import Case
 from conformance.trace import Event, RankTrace
 from conformance.worlds.globals import digest, seed_globals
-from conformance.worlds.observe import Recorder, error_of, read
+from conformance.worlds.observe import CHUNK, Recorder, error_of, read
 from conformance.worlds.realise import Realiser
 
 
-class Rank:
-    """One rank of one case: construct the role, then carry out the plan, operation by operation."""
+class Slow(BaseException):
+    """The time for a case is over, and items still come."""
 
-    def __init__(self, roles: dict[str, Any], case: Case, rank: int) -> None:
-        self.case, self.rank, self.roles = case, rank, roles
+
+class Rank:
+    """One rank of one case: construct the role, then carry out the plan, operation by operation.
+
+    until: the CPU seconds of this process at which a pass that still yields items is given up.
+    """
+
+    def __init__(
+        self, roles: dict[str, Any], case: Case, rank: int, until: float = math.inf
+    ) -> None:
+        self.case, self.rank, self.roles, self.until = case, rank, roles, until
         self.iterators: dict[str, Any] = {}
         self.batches: list[Any] = []
 
@@ -31,18 +42,28 @@ class Rank:
         """Carry out the plan; what is raised becomes part of the trace and the plan goes on."""
         seed_globals(self.case.rank_seed(self.rank))
         dtype, threads = torch.get_default_dtype(), torch.get_num_threads()
+        events, fate = [Event(None)], "done"
         try:
-            events = [self._event(None)]
+            events[0] = self._event(None)
             for operation in self.case.plan if events[0].error is None else ():
                 events.append(self._event(operation))
+        except Slow:
+            fate = "slow"
         finally:
             torch.set_default_dtype(dtype)
             torch.set_num_threads(threads)
-        return RankTrace(self.rank, tuple(events))
+        return RankTrace(self.rank, tuple(events), fate)
+
+    def _more(self) -> None:
+        """Give up what yields and yields when its time is over: slow is not stuck."""
+        if time.process_time() > self.until:
+            raise Slow
 
     def _event(self, operation: op.Operation | None) -> Event:
         try:
             value, error = self.DO[type(operation)](self, operation)
+        except Slow:
+            raise
         except BaseException as caught:  # sys.exit() in a pass is a finding too
             value, error = None, caught
         told = error_of(error) if error is not None else None
@@ -71,24 +92,34 @@ class Rank:
         for number in range(operation.count):
             if isinstance(operation, op.Epochs):
                 self.sampler.set_epoch(operation.start + number)
-            chunk = list(itertools.islice(self.sampler, self.case.limit))
-            recorder.add(chunk)
-            if len(chunk) == self.case.limit:
+            if self._whole_pass(recorder) >= self.case.limit:
                 return recorder.items(cut=True), None
         return recorder.items(), None
+
+    def _whole_pass(self, recorder: Recorder) -> int:
+        """Record a pass, as far as the case's limit; returns its length."""
+        iterator, count, full = iter(self.sampler), 0, True
+        while full and count < self.case.limit:
+            wanted = min(CHUNK, self.case.limit - count)
+            chunk = list(itertools.islice(iterator, wanted))
+            recorder.add(chunk)
+            count, full = count + len(chunk), len(chunk) == wanted
+            if full:
+                self._more()
+        return count
 
     def _open(self, operation: op.Open) -> tuple[Any, Any]:
         self.iterators[operation.name] = iter(self.sampler)
         return None, None
 
     def _take(self, operation: op.Take) -> tuple[Any, Any]:
-        return read(self.iterators[operation.name], operation.count, self.batches)
+        return read(self.iterators[operation.name], operation.count, self.batches, self._more)
 
     def _drain(self, operation: op.Drain) -> tuple[Any, Any]:
         return self._pass(self.iterators[operation.name])
 
     def _pass(self, iterator: Any) -> tuple[Any, Any]:
-        items, error = read(iterator, self.case.limit, self.batches)
+        items, error = read(iterator, self.case.limit, self.batches, self._more)
         if error is not None:
             return items, error
         if len(items) >= self.case.limit:

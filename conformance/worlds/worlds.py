@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import itertools
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from multiprocessing.connection import wait
@@ -11,9 +12,10 @@ from typing import Any
 
 from conformance.candidate import LOADERS, CandidateError, Description, Source
 from conformance.case import Case
+from conformance.classes import work
 from conformance.machine import accelerators
 from conformance.operations import Resize
-from conformance.trace import RankTrace, Trace
+from conformance.trace import Event, RankTrace, Trace
 from conformance.worlds.forkserver import stop_servers
 from conformance.worlds.pool import Pool
 
@@ -59,6 +61,7 @@ class Worlds:
         self.descriptions: dict[Source, Description] = {}
         self.lost: dict[tuple[Source, str], Trace] = {}
         self.losses: collections.Counter[tuple[Source, str]] = collections.Counter()
+        self.slow: dict[tuple[Source, str], int] = {}
 
     def describe(self, source: Source) -> Description:
         """What a candidate provides. Raises CandidateError if it cannot be examined."""
@@ -73,7 +76,9 @@ class Worlds:
         return self.descriptions[source]
 
     def run(self, source: Source, case: Case) -> Trace:
-        """Carry out one case."""
+        """Carry out one case; one that is too large for its speed is not tried again."""
+        if self.too_large(source, case):
+            return self._made(source, case, [RankTrace(0, (Event(None),), "slow")])
         if case.world == "alone":
             return next(self._alone(source, [case]))[1]
         bound_s = self._bound(source, case)
@@ -187,6 +192,10 @@ class Worlds:
             if not self.given_up(source, case.role):
                 yield case, self.run(source, case)
 
+    def too_large(self, source: Source, case: Case) -> bool:
+        """Whether a case of no more work than this one was too slow for the bound."""
+        return work(case) >= self.slow.get((source, case.role), math.inf)
+
     def given_up(self, source: Source, role: str) -> bool:
         """A role that failed to come back so often is not run any more: see `sampler.returns`."""
         return self.losses[source, role] >= LOSSES_MAX
@@ -201,7 +210,10 @@ class Worlds:
 
     def _trace(self, source: Source, case: Case, ranks: list[RankTrace]) -> Trace:
         trace = self._made(source, case, ranks)
-        if not trace.done:
+        if trace.slow:
+            least = self.slow.get((source, case.role), math.inf)
+            self.slow[source, case.role] = int(min(least, work(case)))
+        elif not trace.done:
             self.lost.setdefault((source, case.role), trace)
             cost = COST_STUCK if any(rank.fate == "stuck" for rank in ranks) else 1
             before = self.losses[source, case.role]
