@@ -150,6 +150,27 @@ def test_tensors_of_the_dataset_are_private():
     assert not dataset.tensor.any() and loader._bench._idle.turn == 6
 
 
+class Counts(Written):
+    """Counts in memory that it shares on purpose."""
+
+    def __init__(self, n):
+        super().__init__(n)
+        self.tensor.share_memory_()
+
+    def __getitem__(self, index):
+        self.tensor[index] += 1
+        return index
+
+
+@EITHER
+def test_shared_tensors_of_the_dataset_stay_shared(persistent):
+    """What a worker writes into a shared tensor of the dataset is seen in the main process."""
+    dataset = Counts(4)
+    loader = DataLoader(dataset, None, num_workers=2, persistent_workers=persistent)
+    assert [list(loader) for _ in range(2)] == [[0, 1, 2, 3]] * 2
+    assert dataset.tensor[:5].tolist() == [2, 2, 2, 2, 0]
+
+
 def test_unpicklable_dataset_of_a_persistent_loader():
     """A dataset that only a fork can hand over is handed over by a new fork for each pass."""
     dataset = State(2)

@@ -39,8 +39,8 @@ class Bench:
 
 
 def _packed(dataset: Any) -> tuple[bytes, int | None] | None:
-    """None for a dataset that only the start of a process can hand over."""
+    """None for a dataset that only the start of a process can hand over, or share."""
     try:
-        return packed(dataset)
+        return packed(dataset, refuses_shared=True)
     except Exception:
         return None

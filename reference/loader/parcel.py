@@ -25,9 +25,13 @@ WRITE_BYTES_MAX = 1 << 30
 class Packer(pickle.Pickler):
     """A pickler that takes a dense tensor for a buffer with a type and a shape."""
 
+    refuses_shared = False
+
     def reducer_override(self, value: Any) -> Any:
         if type(value) is not torch.Tensor or not _dense(value):
             return NotImplemented
+        if self.refuses_shared and value.is_shared():
+            raise pickle.PicklingError("a copy of a shared tensor would not be shared")
         flat = value.detach().reshape(-1).view(torch.uint8)
         return _tensor, (pickle.PickleBuffer(flat.numpy().data), value.dtype, value.shape)
 
@@ -55,11 +59,16 @@ class Luggage:
             return False
 
 
-def packed(value: Any) -> tuple[bytes, int | None]:
-    """`value` as bytes and a descriptor, which the caller has to close."""
+def packed(value: Any, refuses_shared: bool = False) -> tuple[bytes, int | None]:
+    """`value` as bytes and a descriptor, which the caller has to close.
+
+    refuses_shared: raise PicklingError for a tensor in shared memory, whose use is to be shared.
+    """
     stream, luggage = io.BytesIO(), Luggage()
+    packer = Packer(stream, 5, buffer_callback=luggage.leave_inline)
+    packer.refuses_shared = refuses_shared
     try:
-        Packer(stream, 5, buffer_callback=luggage.leave_inline).dump(value)
+        packer.dump(value)
     except BaseException:
         if luggage.descriptor is not None:
             os.close(luggage.descriptor)
