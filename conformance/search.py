@@ -47,7 +47,7 @@ RETURNS = "sampler.returns"
 LOADER_RETURNS = "workers.no-hang"
 """The clauses that tell of a candidate that did not come back; no other clause judges that."""
 
-RACY = ("late-", "left-")
+RACY = ("late-", "early-", "left-")
 """Anomalies of time: what came late, or had not gone yet. Nobody is accused of what a busy machine
 does once."""
 

@@ -9,7 +9,7 @@ from by_hand import UNMET, error, events, items, journal, judged, seen
 
 from conformance.case import Case
 from conformance.datasets import Collate, Mapped, Order
-from conformance.loading import Drop, Free, Journal, Shut, Tell
+from conformance.loading import Drop, Free, Journal, Shut, Tell, Trickle
 from conformance.operations import (
     Drain,
     Globals,
@@ -327,6 +327,7 @@ def after(kind: str, seconds: float) -> Event:
         (after("RuntimeError", 1.1), [1], "lost-batch"),
         (after("RuntimeError", 1.1), [], "lost-batch"),
         (after("RuntimeError", 3.5), [0, 1], "late-timeout"),
+        (after("RuntimeError", 0.5), [0, 1], "early-timeout"),
         (Event(None, items([])), [], "lost-batch"),
         (Event(None, items([0])), [1], UNMET),
     ],
@@ -338,6 +339,16 @@ def test_a_timeout_comes_and_loses_nothing(first, rest, anomaly):
     found = seen(case(2, *plan, timeout=1), None, None, first, None, rest)
 
     assert judged("workers.timeout", found) == anomaly
+
+
+@pytest.mark.parametrize(
+    ("rest", "anomaly"), [([0, 1], ""), (error("RuntimeError"), "early-timeout")]
+)
+def test_no_timeout_comes_while_batches_do(rest, anomaly):
+    """A worker that delivers each batch in time may take longer for all of them."""
+    given = case(2, Trickle(0, 0.2), Open("a"), Drain("a"), timeout=1, num_workers=1)
+
+    assert judged("workers.timeout", seen(given, None, None, rest)) == anomaly
 
 
 def test_a_timeout_that_never_comes_is_a_hang():

@@ -196,6 +196,9 @@ def _timeouts(setting: Setting) -> Iterator[Case]:
     late = [Trickle(1, 0.3), Open("a"), Take("a"), *opened]
     options = {"num_workers": 2, "prefetch_factor": 9, "timeout": 0.4}
     yield loader(Mapped(20, gated=1), late, "alone", **options)
+    # Each batch comes in time, and all of them together take longer than one may.
+    slow = [Trickle(0, 0.2), Open("a"), Drain("a")]
+    yield loader(Mapped(8, gated=1), slow, "alone", num_workers=1, timeout=0.9)
 
 
 DICE = Scenario("dice", _dice)

@@ -133,6 +133,31 @@ class WholeSeconds(DataLoader[Any]):
         self.timeout = float(int(self.timeout))
 
 
+class _OnePassLong(Worse):
+    def _wait(self, deadline: float) -> None:
+        self.last = getattr(self, "last", deadline)
+        super()._wait(self.last)
+
+
+class TimesThePass(Reporting):
+    """The timeout is the time for all batches, from the first that is waited for."""
+
+    CAUGHT_BY = ("workers.timeout",)
+    ANOMALY = "early-timeout"
+    rule = _OnePassLong
+
+
+class HalvesTimeout(DataLoader[Any]):
+    """Half of the timeout is kept for a second try, which is never made."""
+
+    CAUGHT_BY = ("workers.timeout",)
+    ANOMALY = "early-timeout"
+
+    def __init__(self, dataset: Any, *args: Any, **kwargs: Any) -> None:
+        super().__init__(dataset, *args, **kwargs)
+        self.timeout /= 2
+
+
 class _Renewing(Worse):
     def _wait(self, deadline: float) -> None:
         super()._wait(time.monotonic() + self._plan.timeout_s)

@@ -15,6 +15,9 @@ from conformance.trace import Event, RankTrace, Trace
 SLACK_S = 2.0
 """How much later than `timeout` its error may come."""
 
+EARLY = 0.8
+"""The part of `timeout` before which its error is certainly early, however clocks are read."""
+
 
 @law("workers.no-hang")
 def no_hang(trace: Trace) -> Violation | None:
@@ -57,9 +60,12 @@ def timeout(trace: Trace) -> Violation | None:
     assert wanted is not None
     require(trace.done and len(trace.ranks) == 1)
     rank = trace.ranks[0]
-    stuck = _asked_while_shut(rank)
-    require(rank.events[0].error is None and stuck)
+    require(rank.events[0].error is None)
     trickles = any(isinstance(step, lo.Trickle) for step in trace.case.plan)
+    if trickles and workers(trace.case) == 1:
+        return _in_time(rank, bound)
+    stuck = _asked_while_shut(rank)
+    require(stuck)
     about = "another worker delivers" if trickles else ""
     late = [event for event in stuck if event.seconds > bound + SLACK_S]
     if late and late[0].error is not None and late[0].error.is_a("Hang"):
@@ -69,7 +75,19 @@ def timeout(trace: Trace) -> Violation | None:
         saw = f"next() with timeout={bound} took {late[0].seconds:.1f} s"
         return Violation("late-timeout", saw, about=about)
     require(hung(rank) is None)
+    if stuck[0].error is not None and stuck[0].seconds < EARLY * bound:
+        saw = f"next() with timeout={bound} raised after {stuck[0].seconds:.1f} s"
+        return Violation("early-timeout", saw, about=about)
     return _after_timeout(rank, wanted)
+
+
+def _in_time(rank: RankTrace, bound: float) -> Violation | None:
+    """The only worker goes on, and each batch comes sooner than the timeout."""
+    run = runs(rank)[0]
+    if not run.errors:
+        return None
+    saw = f"each batch came within timeout={bound}, and next() raised {run.errors[0]}"
+    return Violation("early-timeout", saw, events=rows(rank, run))
 
 
 def _asked_while_shut(rank: RankTrace) -> list[Event]:
