@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import multiprocessing
 import sys
+import tempfile
 import zlib
 from pathlib import Path
 from types import ModuleType
@@ -57,7 +59,22 @@ def _import_file(path: Path, name: str) -> ModuleType:
         except BaseException:
             del sys.modules[own]
             raise
+        if multiprocessing.parent_process() is not None:
+            _let_others_import(own, path)
     return sys.modules[own]
+
+
+def _let_others_import(own: str, path: Path) -> None:
+    """A worker that is spawned finds what it unpickles by the module's name, and along `sys.path`.
+
+    The folder for temporary files is that of the rank, and goes with it.
+    """
+    folder = Path(tempfile.gettempdir(), "candidates")
+    folder.mkdir(exist_ok=True)
+    lines = f"__file__ = {str(path)!r}", "exec(compile(open(__file__).read(), __file__, 'exec'))"
+    (folder / f"{own}.py").write_text("\n".join(lines), encoding="utf-8")
+    if str(folder) not in sys.path:
+        sys.path.append(str(folder))
 
 
 def attribute_of(module: ModuleType, path: str, text: str) -> Any:

@@ -15,6 +15,7 @@ from torch.utils.data import SequentialSampler
 
 from conformance.candidate import CandidateError, Source
 from conformance.case import VOCABULARY, Case, parse
+from conformance.datasets import Mapped
 from conformance.operations import (
     Globals,
     Iterate,
@@ -304,6 +305,36 @@ def test_role_is_given_up(worlds: Worlds, talkers: Path, monkeypatch: pytest.Mon
     assert worlds.given_up(leaver, "DistributedSampler")
     assert len(found) < 20
     worlds.losses.clear()
+
+
+OWN_COLLATION = '''
+"""A candidate of test_worlds: its workers need this file."""
+
+from reference import DataLoader as Base
+
+
+def own(batch):
+    return [[item] for item in batch]
+
+
+class DataLoader(Base):
+    """Collates in its own way."""
+    def __init__(self, dataset, batch_size=1, **options):
+        super().__init__(dataset, batch_size, collate_fn=own, **options)
+'''
+
+
+def test_spawned_workers_find_a_candidate_in_a_file(worlds: Worlds, tmp_path: Path) -> None:
+    """What a file defines can be sent to workers that are started afresh."""
+    file = tmp_path / "loading.py"
+    file.write_text(OWN_COLLATION, encoding="utf-8")
+    arguments = {"dataset": Mapped(2), "num_workers": 1, "multiprocessing_context": "spawn"}
+    worlds.describe(Source(str(file)))
+
+    made = Case("DataLoader", arguments, [Iterate()], world="alone")
+    event = worlds.run(Source(str(file)), made).ranks[0].events[-1]
+
+    assert (event.error, len(event.value)) == (None, 2)
 
 
 def test_slow_is_not_stuck() -> None:
