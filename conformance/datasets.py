@@ -22,7 +22,8 @@ class Fault(Recipe):
 
     where: "item" (`__getitem__`, or `__next__` of an iterable), "iter" (`__iter__` of an iterable),
     "collate", "init" (`worker_init_fn`), "sampler". what: a key of `worlds/mishaps.py`: the name of
-    an exception, of a signal, "exit 3", "unpicklable", "bursting", "unpinnable", "hang".
+    an exception, of a signal ("SIG37" for one that has none), "exit 3", "unpicklable", "bursting",
+    "unpinnable", "hang".
     """
 
     where: str
@@ -41,7 +42,8 @@ class Mapped(Recipe):
     holds), NAME being Generator, RandomState, Random or torch. bulk: a MiB of bytes. info: what
     `get_worker_info()` says: (i, id, num_workers, seed - id, whether `dataset` is this dataset).
     device: a tensor (i, worker, whether a device is in use there). large: 16 MiB of i. swept:
-    i, once garbage was collected. held: i; the dataset holds a lambda, so it cannot be pickled. A
+    i, once garbage was collected. held: i; the dataset holds a lambda, so it cannot be pickled.
+    held-marked: as marked, of such a dataset. A
     sample of a container for collation: dict, tuple, named, nested, text, float, array, mixed,
     foreign; of one that is to be kept: bag, row, pair, range. formed: what `form` says.
 
@@ -114,7 +116,8 @@ class Order(Recipe):
     (lazily rotated by the epoch as it is when the first index is drawn), "batches" (batches of 1,
     2, 3, 1, ... indices), "lambdas" (indices that cannot be pickled), "growing" (as many more as
     the epoch says), "growing-batches" (each of them a batch), "gaps" (each second batch has one
-    index, the others none), and indices that stand for 0 .. n-1: "texts", "tuples", "lists".
+    index, the others none), and indices that stand for 0 .. n-1: "texts", "tuples", "lists",
+    "pairs".
     """
 
     n: int

@@ -48,7 +48,7 @@ def indices(case: Case, epoch: int = 0) -> list[int] | None:
     if isinstance(sampler, Order) and sampler.how in ("ascending", "descending"):
         up = list(range(sampler.n))
         return up if sampler.how == "ascending" else up[::-1]
-    if isinstance(sampler, Order) and sampler.how in ("texts", "tuples", "lists"):
+    if isinstance(sampler, Order) and sampler.how in ("texts", "tuples", "lists", "pairs"):
         return list(range(sampler.n))
     if isinstance(sampler, Order) and sampler.how == "growing":
         return list(range(sampler.n + epoch))

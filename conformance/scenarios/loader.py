@@ -199,6 +199,7 @@ def _getitems(setting: Setting) -> Iterator[Case]:
     for options, many in itertools.product(_options(setting, ways), ("all", "fewer", "more")):
         if many == "all" or options:
             yield loader(Mapped(6, many=many), [Iterate(), Journal()], **options)
+    yield loader(Mapped(300, many="all"), [Iterate(), Journal()], batch_size=300)
 
 
 def _refused() -> Iterator[dict[str, Any]]:
@@ -229,6 +230,7 @@ def _refusals(setting: Setting) -> Iterator[Case]:
         yield loader(Mapped(4), [], **options)
     sampling: tuple[dict[str, Any], ...] = (
         {"shuffle": True}, {"sampler": Values((0, 1))}, {"batch_sampler": Values(((0, 1), (2,)))},
+        {"batch_size": None, "drop_last": True},
     )  # fmt: skip
     for options in sampling:
         yield loader(Stream(4), [], **options)

@@ -89,6 +89,10 @@ def _after(setting: Setting) -> Iterator[Case]:
             yield loader(data, walk, **options)
         collate = Collate("list", (Fault("collate", 2, "ValueError"),))
         yield loader(Mapped(6), walk * 2, collate_fn=collate, **options)
+    for count in counts:
+        data = Mapped(14, faults=tuple(Fault("item", at, "ValueError") for at in range(1, 13)))
+        steps = [Open("a"), *[Take("a")] * 14, Drain("a")]
+        yield loader(data, steps, batch_size=None, **counted(count))
     if takes(setting, num_workers=3):
         data = Mapped(9, faults=tuple(Fault("item", at, "KeyError") for at in (1, 3, 4)))
         yield loader(

@@ -25,6 +25,7 @@ RARE: tuple[dict[str, Any], ...] = (
     {"batch_size": 2, "sampler": Order(5, "texts")},
     {"batch_size": 2, "sampler": Order(5, "tuples")},
     {"batch_size": 2, "sampler": Order(5, "lists"), "drop_last": True},
+    {"batch_size": 2, "sampler": Order(4, "pairs")},
     {"batch_size": None, "sampler": Order(5, "texts")},
     {"batch_size": None, "sampler": Order(5, "tuples")},
     {"batch_size": None, "sampler": Order(5, "lists")},
@@ -34,7 +35,7 @@ RARE: tuple[dict[str, Any], ...] = (
 )
 """Nothing to read, more than there is, other indices than numbers, batches of none, no length."""
 
-SHARED = (RARE[0], RARE[3], RARE[5], RARE[10], RARE[11])
+SHARED = (RARE[0], RARE[3], RARE[5], RARE[8], RARE[11], RARE[12])
 """Those that are tried with workers too."""
 
 GROWN: tuple[dict[str, Any], ...] = (

@@ -67,7 +67,7 @@ def _errors(setting: Setting) -> Iterator[Case]:
 
 def _every_class() -> Iterator[Case]:
     """Every builtin class, many in one pass; one that no handler of Exception sees."""
-    kinds = (*ORDINARY, "Dropped")
+    kinds = (*ORDINARY, "Dropped", "Empty", "Full", "Long")
     for number, start in enumerate(range(0, len(kinds), AT_ONCE)):
         several = kinds[start : start + AT_ONCE]
         where = ("item", "collate")[number % 2]
@@ -198,6 +198,7 @@ def _deaths(setting: Setting) -> Iterator[Case]:
     yield _dying_at_turn("SIGKILL", 2, data=Stream(8, gives="parcel", gated=1))
     yield _dying(Stream(8, faults=faulty("exit 3", 0, where="iter")))
     yield _dying(Mapped(6, faults=faulty("SystemExit", 0)))
+    yield _dying(Mapped(6, faults=faulty("SIG37", 0)))
     if takes(setting, in_order=1):
         yield _dying(Mapped(6, faults=faulty("SIGKILL", 0)), in_order=False)
         yield _dying_at_turn("SIGKILL", 3, in_order=False)

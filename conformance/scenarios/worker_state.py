@@ -88,6 +88,8 @@ def _told(setting: Setting) -> Iterator[Case]:
             yield loader(Mapped(9, gives="marked"), plan, num_workers=2, batch_size=2, **options)
         yield loader(Mapped(3, gives="marked"), ended, num_workers=1, **options)
         yield loader(Stream(6, gives="marked"), whole, num_workers=3, **options)
+        forked = {"multiprocessing_context": "fork", **options}
+        yield loader(Mapped(3, gives="held-marked"), whole, num_workers=1, **forked)
     for number, how in enumerate(("method", "list", "dict", "tensor", "inner")):
         changed = [step for mark in (1, 2, 3) for step in (Tell(mark, how), Iterate())]
         data = (Mapped(4, gives="marked"), Stream(4, gives="marked"))[number % 2]

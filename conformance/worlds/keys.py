@@ -9,6 +9,7 @@ KEYS: dict[str, Callable[[int], Any]] = {
     "texts": lambda i: f"item {i}",
     "tuples": lambda i: (i, "item"),
     "lists": lambda i: [i],
+    "pairs": lambda i: (i, -1),
     "lambdas": lambda i: lambda: i,
 }
 """Index i, by the orders that give it so."""
@@ -16,6 +17,8 @@ KEYS: dict[str, Callable[[int], Any]] = {
 
 def number(key: Any) -> Any:
     """The number of the item that an index stands for."""
+    if isinstance(key, list) and len(key) > 1:
+        raise TypeError(f"the sampler gave no list, and the dataset is asked for {key}")
     if isinstance(key, (tuple, list)):
         return key[0]
     return int(key.removeprefix("item ")) if isinstance(key, str) else key

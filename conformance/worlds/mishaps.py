@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import contextlib
 import os
+import queue
 import signal
 import threading
 from collections.abc import Callable, Iterator
@@ -52,6 +53,13 @@ class WithMessage(Exception):
 
 class Direct(BaseException):
     """It derives from BaseException itself, as asyncio.CancelledError does."""
+
+
+class Long(Exception):
+    """Its text is longer than some buffers."""
+
+    def __str__(self) -> str:
+        return f"{super().__str__()} {'x ' * 3000}"
 
 
 class Dropped(ConnectionError):
@@ -133,7 +141,8 @@ ORDINARY = tuple(name for name in BUILTIN if name not in NOT_ERRORS)
 """The builtin exceptions that mean an error, of this version of Python."""
 
 EXCEPTIONS: dict[str, Callable[[str], BaseException]] = {
-    **BUILTIN, "Direct": Direct, "Dropped": Dropped,
+    **BUILTIN, "Direct": Direct, "Dropped": Dropped, "Long": Long,
+    "Empty": queue.Empty, "Full": queue.Full,
     "Planned": Planned, "ValueError": ValueError, "KeyError": KeyError, "OSError": _errno,
     "UnicodeDecodeError": lambda text: UnicodeDecodeError("ascii", b"\xe9", 0, 1, text),
     "Coded": _coded, "IndexError": IndexError, "StopIteration": StopIteration,
@@ -189,7 +198,8 @@ def happen(what: str, at: int) -> Any:
     if what.startswith("exit "):
         os._exit(int(what.removeprefix("exit ")))
     if what.startswith("SIG"):
-        os.kill(os.getpid(), signal.Signals[what])
+        name = what.removeprefix("SIG")
+        os.kill(os.getpid(), int(name) if name.isdigit() else signal.Signals[what])
         threading.Event().wait()  # a signal may take a moment
     if what == "hang":
         threading.Event().wait()

@@ -164,6 +164,7 @@ SAMPLES: dict[str, Callable[[int, Any], Any]] = {
     "foreign": lambda i, _: Foreign(),
     "none": lambda i, _: None,
     "held": lambda i, _: i,
+    "held-marked": lambda i, data: 1000 * data.mark + i,
     "swept": lambda i, _: i + 0 * gc.collect(),
     "info": _info,
     "device": _device,

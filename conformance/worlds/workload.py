@@ -58,7 +58,7 @@ class _Source:
         self.recipe, self.gate, self.info = recipe, gate, info
         self.n, self.mark, self.buffer = recipe.n, 0, torch.zeros((), dtype=torch.int64)
         self.state = State()
-        self.held = (lambda: None) if recipe.gives == "held" else None
+        self.held = (lambda: None) if recipe.gives.startswith("held") else None
         if recipe.gives.startswith("own-"):
             self.own = OWN[recipe.gives.removeprefix("own-")](5)
 

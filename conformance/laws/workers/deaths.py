@@ -42,6 +42,7 @@ SIGNALS = {
     "SIGKILL": r"SIGKILL|killed|-9\b|\b137\b|signal\W{0,3}9\b",
     "SIGSEGV": r"SIGSEGV|segmentation fault|-11\b|\b139\b|signal\W{0,3}11\b",
     "SIGTERM": r"SIGTERM|terminated|-15\b|\b143\b|signal\W{0,3}15\b",
+    "SIG37": r"real-time|SIGRTMIN|-37\b|\b165\b|signal\W{0,3}37\b",
     "SystemExit": r"SystemExit|(code|status|exit\w*)\b[^\d\n]{0,20}\d",
     "KeyboardInterrupt": r"KeyboardInterrupt|SIGINT|(code|status|exit\w*)\b[^\d\n]{0,20}\d",
 }

@@ -27,6 +27,7 @@ GIVES = {
     "text": "f'text {{i}}'", "bytes": "bytes([i])", "float": "i + 0.5", "flag": "i % 2 == 0",
     "array": "numpy.array([i, i], dtype=numpy.int32)", "scalar": "numpy.int16(i)",
     "mixed": "torch.zeros(i % 2 + 1)", "foreign": "Foreign()", "none": "None", "held": "i",
+    "held-marked": "1000 * self.mark + i",
     "swept": "i + 0 * gc.collect()", "large": "torch.full((1 << 21,), i)",
     "device": "torch.tensor([i, worker, int(torch.cuda.is_initialized())])",
     "info": "_info(i, self)",
@@ -64,7 +65,7 @@ STATE = {
 }  # fmt: skip
 """State of a dataset: what it holds, how that is changed, and how it is read."""
 
-LAZY = ("held", "swept", "device", "large", "bulk", "mixed")
+LAZY = ("held", "held-marked", "swept", "device", "large", "bulk", "mixed")
 """What must be made where it is asked for."""
 
 MODULES = ("torch", "numpy", "random", "collections", "gc", "operator", "types")
@@ -150,8 +151,8 @@ def _held(draft: Draft, gives: str) -> list[str]:
     if gives == "marked" and how != "attribute":
         told = ["def tell(self, mark):", "    self.mark = mark"] if how == "method" else []
         return ["def __init__(self):", f"    self.{STATE[how][0]}", *told]
-    if gives == "held":
-        return ["def __init__(self):", "    self.held = lambda: None"]
+    if gives.startswith("held"):
+        return ["mark = 0", "def __init__(self):", "    self.held = lambda: None"]
     if gives.startswith("own-"):
         return ["def __init__(self):", f"    self.{OWN[gives]}"]
     return [OWN[gives]] if gives in OWN else []

@@ -21,8 +21,13 @@ CALLS = {
     "ExceptionGroup": "ExceptionGroup({text}, [ValueError('a'), KeyError('b')])",
     "Coded": "_coded({text})",
     "Local": "_local({text})",
+    "Empty": "queue.Empty({text})",
+    "Full": "queue.Full({text})",
 }
 """How an exception is made, where that is not by its text alone."""
+
+QUEUES = ("Empty", "Full")
+"""Exceptions of the module queue."""
 
 NEEDED: dict[str, tuple[Any, ...]] = {
     "Coded": (mishaps.Coded, mishaps._coded), "Local": (mishaps._local,),
@@ -30,7 +35,7 @@ NEEDED: dict[str, tuple[Any, ...]] = {
     "Building": (mishaps.Building,), "KeywordOnly": (mishaps.KeywordOnly,),
     "WithMessage": (mishaps.WithMessage,), "Unpicklable": (mishaps.Unpicklable,),
     "Planned": (mishaps.Planned,),
-    "Direct": (mishaps.Direct,), "Dropped": (mishaps.Dropped,),
+    "Direct": (mishaps.Direct,), "Dropped": (mishaps.Dropped,), "Long": (mishaps.Long,),
     "unpinnable": (mishaps.Planned, mishaps.Unpinnable),
     "bursting": (mishaps._explode, mishaps.Bursting),
 }  # fmt: skip
@@ -41,6 +46,8 @@ def mishap(draft: Draft, fault: Fault, give: str = "return") -> list[str]:
     """The statements of one mishap; `give` hands over an item in place of the right one."""
     what = fault.what
     copied(draft, *NEEDED.get(what, ()))
+    if what in QUEUES:
+        draft.need("queue")
     if what in mishaps.EXCEPTIONS:
         text = repr(f"planned {fault.at}")
         return ["raise " + CALLS.get(what, what + "({text})").format(text=text)]
@@ -69,7 +76,9 @@ def _exit(draft: Draft, fault: Fault, give: str) -> list[str]:
 
 def _signal(draft: Draft, fault: Fault, give: str) -> list[str]:
     draft.need("os", "signal", "time")
-    return [f"os.kill(os.getpid(), signal.{fault.what})", "time.sleep(60)"]
+    number = fault.what.removeprefix("SIG")
+    named = number if number.isdigit() else f"signal.{fault.what}"
+    return [f"os.kill(os.getpid(), {named})", "time.sleep(60)"]
 
 
 def _hang(draft: Draft, fault: Fault, give: str) -> list[str]:
