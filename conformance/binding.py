@@ -32,6 +32,9 @@ from conformance.copying import Copied, copied
 FLAGS = ("shuffle", "drop_last")
 """Arguments that are given where the class's own default is not the role's."""
 
+UNASKED = (("DistributedSamplerWrapper", "shuffle"),)
+"""Of these, the ones that are not: `wrapper.order` speaks of what a class does unasked."""
+
 
 @dataclass(frozen=True)
 class Binding:
@@ -216,7 +219,7 @@ def _completed(kind: Any, found: Binding, own: dict[str, inspect.Parameter], rol
     ranked = set(RANKS) <= set(ARGUMENTS.get(role, ()))
     return replace(
         found,
-        stated=_stated(found, own, role),
+        stated=_stated(found, own, role, UNASKED if inspect.isclass(kind) else ()),
         filled=_filled(kind, found, theirs, role),
         total=theirs in TOTALS,
         batched=theirs == BATCHED,
@@ -225,14 +228,17 @@ def _completed(kind: Any, found: Binding, own: dict[str, inspect.Parameter], rol
     )  # fmt: skip
 
 
-def _stated(found: Binding, own: dict[str, inspect.Parameter], role: str) -> dict[str, Any]:
+def _stated(
+    found: Binding, own: dict[str, inspect.Parameter], role: str, unasked: tuple[Any, ...]
+) -> dict[str, Any]:
     """What is given always: flags whose default is not the role's, and what has no default."""
     told = {}
     for name, value in DEFAULTS.get(role, {}).items():
         taken = own.get(found.called(name))
         if taken is None:
             continue
-        other = name in FLAGS and found.turned(name, taken.default) is not value
+        flag = name in FLAGS and (role, name) not in unasked
+        other = flag and found.turned(name, taken.default) is not value
         if taken.default is taken.empty or other:
             told[name] = value
     return told

@@ -9,7 +9,7 @@ from typing import Any
 
 from conformance.datasets import DATASETS, Mapped, Order, Stream
 from conformance.loading import LOADING
-from conformance.operations import OPERATIONS, Operation, Rebuild, Resize
+from conformance.operations import OPERATIONS, Neighbour, Operation, Rebuild, Resize
 from conformance.recipes import RECIPES, Data, Generator, Probe, Raw, Role, Sparse, Values
 
 VOCABULARY: dict[str, Any] = {
@@ -83,6 +83,12 @@ class Case:
         """The argument `name` as the recipe it is, a `Raw` one by its value."""
         value = dict(self.arguments).get(name, default)
         return value.value if isinstance(value, Raw) else value
+
+    def beside(self, step: Neighbour) -> dict[str, Any]:
+        """The arguments of a second sampler: where ranks are told, of the last of one rank more."""
+        told = {"num_replicas": self.world_size + 1, "rank": self.world_size}
+        ranked = self.passed and self.role in ("DistributedSampler", "DistributedSamplerWrapper")
+        return dict(self.arguments) | dict(step.overrides) | (told if ranked else {})
 
     @property
     def limit(self) -> int:

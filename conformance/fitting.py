@@ -8,14 +8,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from conformance.aliases import DEFAULTS, FILLS
 from conformance.candidate import FIRST, Description
 from conformance.case import Case
 from conformance.classes import length
-from conformance.operations import Copy, Epochs, Operation, Rebuild, Resize, SetEpoch
-from conformance.recipes import Role
+from conformance.operations import (
+    Copy,
+    Epochs,
+    Neighbour,
+    Operation,
+    Rebuild,
+    Resize,
+    SetEpoch,
+)  # fmt: skip
+from conformance.recipes import Role, Torch
 
 
 class Unfit(Exception):
@@ -56,7 +65,8 @@ def _wants_seed(case: Case, candidate: Description) -> bool:
 
 def _asks_group(case: Case, candidate: Description) -> bool:
     """Whether a rank of the case can only be found through the process group."""
-    roles = (case.role, *(v.name for _, v in case.arguments if isinstance(v, Role)))
+    given = (v for _, v in case.arguments if isinstance(v, Role) and not isinstance(v, Torch))
+    roles = (case.role, *(v.name for v in given))
     return any(candidate.binding(role).ambient for role in roles)
 
 
@@ -86,7 +96,7 @@ def _default(role: str, name: str, candidate: Description) -> Any:
 
 def _inner(value: Any, candidate: Description) -> Any:
     """A role that is an argument of another takes what it takes, too."""
-    if not isinstance(value, Role):
+    if not isinstance(value, Role) or isinstance(value, Torch):
         return value
     return Role(value.name, **_taken(value.name, dict(value.arguments), candidate))
 
@@ -108,9 +118,22 @@ def _step(step: Operation, role: str, candidate: Description) -> Operation | Non
             return None
     if isinstance(step, Resize) and _own_data(candidate, role):
         raise Unfit
+    if isinstance(step, Neighbour):
+        return _neighbour(step, role, candidate)
     if not isinstance(step, Rebuild):
         return step
-    return Rebuild(tuple(_taken(role, dict(step.overrides), candidate).items()))
+    return replace(step, overrides=tuple(_taken(role, dict(step.overrides), candidate).items()))
+
+
+def _neighbour(step: Neighbour, role: str, candidate: Description) -> Neighbour:
+    """A second sampler differs from the first as far as the class takes it."""
+    bound = role in candidate.bound
+    taken = {
+        name: _inner(value, candidate) for name, value in step.overrides
+        if not bound or name == FIRST[role] or candidate.accepts(role, name)
+    }  # fmt: skip
+    deaf = bound and not candidate.binding(role).epoch
+    return Neighbour(tuple(taken.items()), None if deaf else step.epoch, step.count)
 
 
 def all_fitted(

@@ -27,6 +27,27 @@ class Rebuild(Operation):
 
 
 @dataclass(frozen=True, repr=False)
+class Neighbour(Operation):
+    """Construct a second sampler of the role beside the first, from fresh arguments, and use it.
+
+    `overrides` replaces some arguments. Where ranks are told, it is the last rank of one more.
+    Then follow `len`, `set_epoch(epoch)` where there is one, and `count` items; it is kept.
+    """
+
+    overrides: tuple[tuple[str, object], ...] = ()
+    epoch: object = None
+    count: int = 0
+
+
+@dataclass(frozen=True, repr=False)
+class Refill(Rebuild):
+    """Construct the role afresh, from sequences and a dataset that were handed over before.
+
+    Their owner has overwritten them in place: now they hold what `overrides` says.
+    """
+
+
+@dataclass(frozen=True, repr=False)
 class Len(Operation):
     """`len(sampler)`."""
 
@@ -82,7 +103,10 @@ class Drain(Operation):
 
 @dataclass(frozen=True, repr=False)
 class Scribble(Operation):
-    """Overwrite every batch received so far with -7 (the caller owns a batch)."""
+    """Overwrite every batch received so far with -7 (the caller owns a batch).
+
+    Gives how many of them are the same list as one before.
+    """
 
 
 @dataclass(frozen=True, repr=False)
@@ -155,7 +179,12 @@ class Arguments(Operation):
 
 @dataclass(frozen=True, repr=False)
 class Inner(Operation):
-    """One whole pass of the case's probe by itself."""
+    """One whole pass of the sampler that was wrapped, by itself."""
+
+
+@dataclass(frozen=True, repr=False)
+class Twin(Operation):
+    """The next whole pass of another such inner sampler, which nothing is wrapped around."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -164,6 +193,6 @@ class Inspect(Operation):
 
 
 OPERATIONS: tuple[type[Operation], ...] = (
-    Rebuild, Len, SetEpoch, Iterate, Passes, Epochs, Open, Take, Drain, Scribble, Look, Globals,
-    Reseed, Surround, Copy, Resize, Overwrite, Arguments, Inner, Inspect,
+    Rebuild, Refill, Neighbour, Len, SetEpoch, Iterate, Passes, Epochs, Open, Take, Drain, Scribble,
+    Look, Globals, Reseed, Surround, Copy, Resize, Overwrite, Arguments, Inner, Twin, Inspect,
 )  # fmt: skip

@@ -25,9 +25,18 @@ class Recipe:
 
 @dataclass(frozen=True, repr=False)
 class Data(Recipe):
-    """A map-style dataset of `n` items, item i being i; its length can be changed by the plan."""
+    """A map-style dataset of `n` items, item i being i; its length can be changed by the plan.
+
+    `kind` says what it is instead, if anything: one of `SOURCES`, of a length that stays.
+    """
 
     n: int
+    kind: str = ""
+
+
+SOURCES = ("ndarray", "tensor", "subset", "concat", "columns", "list")
+"""Other datasets: n rows of an array or tensor, `torch.utils.data.Subset` of a longer one, a
+`ConcatDataset` of two, a `TensorDataset`, a list."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -56,8 +65,9 @@ class Values(Recipe):
     """A sequence given by the caller: weights, indices or labels.
 
     `items` may be a `range` or `Runs`: many values in few words. `kind` says how it is handed
-    over: list, tuple, range, ndarray, ndarray.float32 (any dtype), tensor, float32 (a tensor of
-    any dtype).
+    over: list, list.int64 (of numbers of numpy, any dtype), tuple, range, ndarray, ndarray.float32
+    (any dtype), tensor, float32 (a tensor of any dtype), backwards (a list of a class of its own,
+    whose passes begin at its end).
     """
 
     items: tuple[Any, ...] | range | Runs
@@ -126,14 +136,21 @@ class Role(Recipe):
 
     def __repr__(self) -> str:
         shown = "".join(f", {name}={value!r}" for name, value in self.arguments)
-        return f"Role({self.name!r}{shown})"
+        return f"{type(self).__name__}({self.name!r}{shown})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _role, (self.name, self.arguments)
+        return _role, (type(self), self.name, self.arguments)
 
 
-def _role(name: str, arguments: tuple[tuple[str, Any], ...]) -> Role:
-    return Role(name, **dict(arguments))
+@dataclass(frozen=True, init=False, repr=False)
+class Torch(Role):
+    """The class of `torch.utils.data` itself, whatever the candidate has under its name."""
 
 
-RECIPES: tuple[type[Recipe], ...] = (Data, Runs, Values, Sparse, Generator, Raw, Probe, Role)
+def _role(kind: type[Role], name: str, arguments: tuple[tuple[str, Any], ...]) -> Role:
+    return kind(name, **dict(arguments))
+
+
+RECIPES: tuple[type[Recipe], ...] = (
+    Data, Runs, Values, Sparse, Generator, Raw, Probe, Role, Torch,
+)  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from conformance.conclusion import Check
 from conformance.properties import prove
-from conformance.scenarios import integer_likes
+from conformance.scenarios import integer_likes, wrapper_inners
 from conformance.scenarios import sampler as cases
 from conformance.scenarios.refusals import FLAGS, REFUSALS
 
@@ -15,7 +15,7 @@ from conformance.scenarios.refusals import FLAGS, REFUSALS
         "sampler.returns": (cases.TOUR,),
         "sampler.quiet": (cases.TOUR,),
         "sampler.ends": (cases.TOUR,),
-        "sampler.length": (cases.TOUR, cases.RESIZED),
+        "sampler.length": (cases.TOUR, cases.RESIZED, wrapper_inners.MEASURED),
         "sampler.length-silent": (cases.LEN_BETWEEN,),
         "sampler.restart": (cases.RESTART,),
         "sampler.interleave": (cases.INTERLEAVED,),
@@ -27,7 +27,7 @@ from conformance.scenarios.refusals import FLAGS, REFUSALS
         "sampler.arguments-copied": (cases.ALIASED,),
         "sampler.private-rng": (cases.ELSEWHERE,),
         "sampler.global-rng": (cases.MANUAL,),
-        "sampler.same-everywhere": (cases.ANYWHERE,),
+        "sampler.same-everywhere": (cases.ANYWHERE, cases.ANYWHERE_SEEDED),
         "sampler.reject": (REFUSALS,),
         "sampler.reject-names": (REFUSALS,),
         "sampler.flags": (FLAGS,),

@@ -5,22 +5,23 @@ from __future__ import annotations
 from conformance.conclusion import Check
 from conformance.properties import prove
 from conformance.scenarios import wrapper as cases
+from conformance.scenarios import wrapper_inners as inners
 
 
 @prove(
     {
-        "wrapper.order": (cases.PASSES,),
+        "wrapper.order": (cases.PASSES, inners.PASSES),
         "wrapper.shuffle": (cases.SHUFFLED,),
-        "wrapper.uniform": (cases.MANY,),
-        "wrapper.cover": (cases.PASSES,),
-        "wrapper.equal-counts": (cases.PASSES,),
+        "wrapper.uniform": (cases.MANY, inners.MANY),
+        "wrapper.cover": (cases.PASSES, inners.PASSES),
+        "wrapper.equal-counts": (cases.PASSES, inners.PASSES),
         "wrapper.small": (cases.TINY,),
         "wrapper.set-epoch": (cases.EPOCHS,),
         "wrapper.agree": (cases.AGREE,),
-        "wrapper.fresh-draw": (cases.TURNING,),
+        "wrapper.fresh-draw": (cases.TURNING, inners.PASSES),
         "wrapper.length-lie": (cases.LYING,),
-        "wrapper.inner-untouched": (cases.UNTOUCHED,),
-        "wrapper.batches": (cases.BATCHES,),
+        "wrapper.inner-untouched": (cases.UNTOUCHED, inners.UNTOUCHED),
+        "wrapper.batches": (cases.BATCHES, inners.PASSES),
         "wrapper.double": (cases.TWICE,),
         "wrapper.view": (cases.VIEWS,),
     }

@@ -6,8 +6,18 @@ import pytest
 from by_hand import UNMET, error, items, judged, traced
 
 from conformance.case import Case
-from conformance.operations import Inspect, Iterate, Len, Open, Passes, SetEpoch, Take
-from conformance.recipes import Probe, Values
+from conformance.operations import (
+    Inspect,
+    Iterate,
+    Len,
+    Open,
+    Overwrite,
+    Passes,
+    Scribble,
+    SetEpoch,
+    Take,
+)  # fmt: skip
+from conformance.recipes import Data, Probe, Torch, Values
 from conformance.trace import Event, RankTrace, Trace
 
 ONE = Iterate()
@@ -132,3 +142,44 @@ def test_set_epoch_is_not_offered_in_vain():
 
     assert judged("batch.forwards", traced(plain, None)) == "set-epoch-offered-in-vain"
     assert judged("batch.forwards", traced(plain, error("AttributeError"))) == ""
+
+
+@pytest.mark.parametrize(("again", "anomaly"), [(0, ""), (1, "batch-shared")])
+def test_no_two_batches_are_one_list(again, anomaly):
+    """A batch of a later pass that is the list of an earlier one is not a list of its own."""
+    plan = [ONE, ONE, Scribble()]
+
+    found = traced(case(Probe("Counting", 2), 2, False, *plan), [[0, 1]], [[0, 1]], again)
+
+    assert judged("batch.fresh", found) == anomaly
+
+
+@pytest.mark.parametrize(
+    ("kind", "first", "then", "anomaly"),
+    [
+        ("list", [[4, 1]], [[4, 4]], ""),
+        ("list", [[4, 1]], [[4, 1]], "foreign-index"),
+        ("backwards", [[1, 4]], [[4, 4]], ""),
+        ("backwards", [[4, 1]], [[4, 4]], "reordered"),
+    ],
+)
+def test_an_inner_list_is_iterated_anew(kind, first, then, anomaly):
+    """What counts is what the list yields when the pass begins."""
+    plan = [ONE, Overwrite(), ONE]
+
+    found = traced(case(Values((4, 1), kind), 2, False, *plan), first, None, then)
+
+    assert judged("batch.concatenation", found) == anomaly
+
+
+@pytest.mark.parametrize(
+    ("batches", "anomaly"),
+    [([[1, 0, 1]], ""), ([[0, 1]], "lost-index"), ([[0, 0, 1]], "reordered")],
+)
+def test_a_random_inner_sampler_is_cut_in_its_own_length(batches, anomaly):
+    """More items than there are data are whole permutations, and a part of one."""
+    inner = Torch("RandomSampler", data_source=Data(2), num_samples=3)
+
+    found = traced(case(inner, 3, False, ONE), batches)
+
+    assert judged("batch.concatenation", found) == anomaly

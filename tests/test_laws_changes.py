@@ -9,7 +9,7 @@ from by_hand import UNMET, error, judged, seen, shares, traced
 
 from conformance.case import Case
 from conformance.laws.inner import numbers, retyped
-from conformance.operations import Iterate, Len, Look, Rebuild, Resize, SetEpoch
+from conformance.operations import Iterate, Len, Look, Rebuild, Refill, Resize, SetEpoch
 from conformance.recipes import Data, Probe, Values
 from conformance.trace import UNREADABLE, Error, Items
 from conformance.worlds.place import Place
@@ -49,6 +49,44 @@ def test_seeds_are_told_apart_by_32_bits(seed: int, anomaly: str) -> None:
     trace = traced(reseeded((0, 0), (seed, 0)), None, ONE, None, None, ONE)
 
     assert judged("distributed.seed", trace) == anomaly
+
+
+@pytest.mark.parametrize(
+    ("after", "anomaly"),
+    [
+        ([5, 0, 3] * 30, ""),
+        ([2, 0, 1] * 30, "stale-size"),
+        ([5, 0, 6] * 30, "stale-size"),
+        ([5, 0, 3] * 29, "stale-size"),
+    ],
+)
+def test_throws_follow_the_length(after: list[int], anomaly: str) -> None:
+    """After a resize there are as many throws as asked for, and from all that is there now."""
+    given = {"data_source": Data(3), "replacement": True, "num_samples": 90}
+    case = Case("RandomSampler", given, [Resize(6), Iterate()])
+
+    assert judged("sampler.resize", traced(case, None, after)) == anomaly
+
+
+@pytest.mark.parametrize(
+    ("after", "anomaly"), [([1, 0, 0, 1, 0], ""), ([1, 0, 0, 0, 0], "stale-size")]
+)
+def test_repeated_shuffles_follow_the_length(after: list[int], anomaly: str) -> None:
+    """After a resize each index comes as often as any other, up to one time."""
+    case = Case("RandomSampler", {"data_source": Data(3), "num_samples": 5}, [Resize(2), Iterate()])
+
+    assert judged("sampler.resize", traced(case, None, after)) == anomaly
+
+
+@pytest.mark.parametrize(("again", "anomaly"), [([2, 1], ""), ([1, 2], "depends-on-process")])
+def test_what_was_filled_anew_is_what_it_holds(again: list[int], anomaly: str) -> None:
+    """A list that holds something else by now gives the order of a fresh one that holds it."""
+    other = (("indices", Values((2, 1))),)
+    plan = [Iterate(), Refill(other), Iterate(), Rebuild(other), Iterate()]
+    case = Case("SubsetRandomSampler", {"indices": Values((1, 2))}, plan)
+    trace = traced(case, [1, 2], None, again, None, [2, 1])
+
+    assert judged("sampler.same-everywhere", trace) == anomaly
 
 
 @pytest.mark.parametrize("short", [[], ONE[:15]])

@@ -8,7 +8,7 @@ import pytest
 from by_hand import error, judged, traced
 
 from conformance.case import Case
-from conformance.operations import Iterate, Len
+from conformance.operations import Iterate, Len, Neighbour
 from conformance.recipes import Data, Role
 from conformance.trace import Error
 
@@ -59,3 +59,14 @@ def test_any_other_error_of_len_is_a_violation() -> None:
     trace = measured(*BATCHES, error("ValueError"))
 
     assert judged("sampler.length", trace) == "length-raises"
+
+
+@pytest.mark.parametrize(
+    ("beside", "anomaly"), [([2, 0, 1], ""), ([1, 2, 0], "iterators-entangled")]
+)
+def test_another_sampler_beside_it_changes_nothing(beside, anomaly):
+    """A pass after a second sampler was built is the one before."""
+    plan = [Iterate(), Neighbour((("seed", 9),), count=1), Iterate()]
+    case = Case("DistributedSampler", {"dataset": Data(3)}, plan)
+
+    assert judged("sampler.interleave", traced(case, [2, 0, 1], None, beside)) == anomaly

@@ -70,7 +70,7 @@ def test_every_kind_is_taken():
 
 
 def test_uniform_goes_by_place_of_the_index():
-    """Whatever the values, each is equally likely at each place; doubled ones are not judged."""
+    """Whatever the values, each is equally likely at each place; a lost one is not judged."""
     given = np.array([9, 4, 30, 0])
     fair = np.array([RNG.permutation(given) for _ in range(1000)])
     sorted_ = np.tile(np.sort(given), 1000)
@@ -78,7 +78,18 @@ def test_uniform_goes_by_place_of_the_index():
     assert judged("subset.uniform", traced(case((9, 4, 30, 0), Passes(1000)), fair.ravel())) == ""
     found = traced(case((9, 4, 30, 0), Passes(1000)), sorted_)
     assert judged("subset.uniform", found) == "not-uniform"
-    assert judged("subset.uniform", traced(case((9, 9), Passes(2)), [9, 9, 9, 9])) == UNMET
+    assert judged("subset.uniform", traced(case((9, 8), Passes(2)), [9, 9, 9, 9])) == UNMET
+
+
+@pytest.mark.parametrize(("together", "anomaly"), [(False, ""), (True, "not-uniform")])
+def test_equal_indices_count_as_two(together, anomaly):
+    """An index that was given twice is two indices, and they come apart as any two do."""
+    made = [RNG.permutation([7, 2, 2, 40]) for _ in range(2000)]
+    if together:
+        made = [sorted(order, key=list(order).index) for order in made]
+    trace = traced(case((7, 2, 2, 40), Passes(2000)), np.ravel(made))
+
+    assert judged("subset.uniform", trace) == anomaly
 
 
 def test_a_case_with_a_range_is_valid_python():

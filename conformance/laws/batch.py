@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -10,23 +10,25 @@ from numpy.typing import NDArray
 
 from conformance import operations as op
 from conformance.laws import Mark, Violation, law, require
+from conformance.laws.batched import (
+    count_of,
+    cut,
+    drops,
+    given,
+    inner,
+    listed,
+    lists,
+    permuted,
+    wanted,
+)  # fmt: skip
 from conformance.laws.distributed import same_as_oracle
 from conformance.laws.draws import crashed, differing, ended, got
-from conformance.laws.inner import numbers, retyped
+from conformance.laws.inner import retyped
 from conformance.laws.views import Pass, rows, size
-from conformance.recipes import Probe, Values
-from conformance.trace import Event, RankTrace, Trace
+from conformance.recipes import Probe
+from conformance.trace import UNREADABLE, Event, RankTrace, Trace
 
 Numbers = NDArray[np.int64]
-
-ORDERS: dict[str, Callable[[int], Numbers]] = {
-    "Counting": np.arange,
-    "Unsized": np.arange,
-    "Lying": np.arange,
-    "Descending": lambda count: np.arange(count)[::-1],
-    "Doubling": lambda count: np.arange(count) // 2,
-}
-"""What each probe yields, whatever the pass."""
 
 
 @law("batch.concatenation")
@@ -34,38 +36,56 @@ def concatenation(trace: Trace) -> Violation | None:
     crash = crashed(trace)
     if crash is not None:
         return crash
-    if _inner(trace).name == "Turning":
+    if inner(trace).name == "Turning":
         return _turning(trace)
-    inner = dict(trace.case.arguments)["sampler"]
     for found in ended(trace):
-        wanted = _wanted(trace, found.n)
-        if not np.array_equal(found.values, wanted):
-            return _not_the_inner(found, wanted)
-        odd = retyped(inner, found.items, count=len(wanted))
-        if odd:
-            saw = f"rank {found.rank}: items of type {odd} are not what the inner sampler yielded"
+        if inner(trace).name == "RandomSampler":
+            if not permuted(trace, found):
+                count = count_of(given(trace), found.n)
+                return _not_the_inner(found, cut(trace, np.arange(count) % found.n))
+            continue
+        due = wanted(trace, found)
+        if not np.array_equal(found.values, due):
+            return _not_the_inner(found, due)
+        odd = retyped(listed(trace, found), found.items, count=len(due))
+        if odd or _other_lists(trace, found):
+            what = f"items of type {odd}" if odd else f"the items {found.items.unreadable}"
+            saw = f"rank {found.rank}: {what} are not what the inner sampler yielded"
             return Violation("foreign-index", saw, events=rows(found))
     return None
 
 
-def _not_the_inner(found: Pass, wanted: Numbers) -> Violation:
-    same = np.array_equal(np.sort(found.values), np.sort(wanted))
-    short = len(found.values) < len(wanted)
+def _other_lists(trace: Trace, found: Pass) -> bool:
+    """Whether inner items that are lists were handed on as something else."""
+    due = lists(trace, found)[: len(found.values)]
+    return bool(due) and (
+        set(found.items.kinds) != {"list"} or list(found.items.unreadable[: len(due)]) != due
+    )
+
+
+def _not_the_inner(found: Pass, due: Numbers) -> Violation:
+    same = np.array_equal(np.sort(found.values), np.sort(due))
+    short = len(found.values) < len(due)
     anomaly = "reordered" if same else "lost-index" if short else "foreign-index"
-    saw = f"rank {found.rank}, pass {found.ordinal + 1}: {got(found)}, not {wanted[:12].tolist()}"
-    return Violation(anomaly, saw, differing(found, wanted), rows(found))
+    saw = f"rank {found.rank}, pass {found.ordinal + 1}: {got(found)}, not {_told(due)}"
+    return Violation(anomaly, saw, differing(found, due), rows(found))
+
+
+def _told(due: Numbers) -> list[Any]:
+    """The first items that are due; what is no number is told by a word."""
+    return [int(item) if item != UNREADABLE else "a list" for item in due[:12]]
 
 
 def _turning(trace: Trace) -> Violation | None:
     """Each inner pass starts further on: one that is shown twice was kept."""
-    require(_inner(trace).count > 4)
+    require(inner(trace).count > 4)
     before: Pass | None = None
     for found in ended(trace):
         start = found.values[0] if len(found.values) else 0
-        wanted = (_cut(trace, np.arange(_inner(trace).count)) + start) % _inner(trace).count
-        if not np.array_equal(found.values, wanted):
-            return _not_the_inner(found, wanted)
-        if before and before.rank == found.rank and before.same(found) and len(wanted):
+        due = (cut(trace, np.arange(inner(trace).count)) + start) % inner(trace).count
+        if not np.array_equal(found.values, due):
+            return _not_the_inner(found, due)
+        if before and before.rank == found.rank and before.same(found) and len(due):
             saw = f"the inner sampler turns, but pass {found.ordinal + 1} is the one before"
             return Violation("stale-pass", saw, events=rows(before, found))
         before = found
@@ -82,7 +102,7 @@ def sizes(trace: Trace) -> Violation | None:
             saw = f"rank {found.rank}: batches are {', '.join(foreign) or 'no lists'}"
             return Violation("not-a-list", saw, events=rows(found))
         full = got_sizes == size
-        full[-1:] |= (got_sizes[-1:] > 0) & (got_sizes[-1:] < size) & (not _drops(trace))
+        full[-1:] |= (got_sizes[-1:] > 0) & (got_sizes[-1:] < size) & (not drops(trace))
         if not full.all():
             first = int(np.flatnonzero(~full)[0])
             saw = f"rank {found.rank}: batch {first} of {len(full)} has {got_sizes[first]} items"
@@ -104,23 +124,23 @@ def _batch_marks(found: Pass, number: int) -> tuple[Mark, ...]:
 
 @law("batch.length")
 def length(trace: Trace) -> Violation | None:
-    inner = dict(trace.case.arguments)["sampler"]
-    require(not (isinstance(inner, Probe) and inner.name == "Lying"))
-    unsized = isinstance(inner, Probe) and inner.name in ("Unsized", "Endless")
+    made = given(trace)
+    require(not (isinstance(made, Probe) and made.name == "Lying"))
+    unsized = isinstance(made, Probe) and made.name in ("Unsized", "Endless")
     size = int(trace.case.argument("batch_size"))
     declared = list(_events(trace, op.Len))
     require(declared)
     for rank, number, event in declared:
-        count = _count(trace, rank, number)
-        wanted = count // size + (count % size > 0 and not _drops(trace))
+        count = count_of(made, _count(trace, rank, number))
+        due = count // size + (count % size > 0 and not drops(trace))
         shows = ((rank.rank, number),)
         if unsized and (event.error is None or not event.error.is_a("TypeError")):
             told = f"raised {event.error}" if event.error else f"is {event.value}"
             saw = f"the inner sampler has no length; len {told}, and not TypeError"
             return Violation("length-invented", saw, events=shows)
-        if not unsized and (event.error is not None or event.value != wanted):
+        if not unsized and (event.error is not None or event.value != due):
             told = f"raised {event.error}" if event.error else f"is {event.value}"
-            saw = f"rank {rank.rank}: len {told}; {count} inner items make {wanted} batches"
+            saw = f"rank {rank.rank}: len {told}; {count} inner items make {due} batches"
             return Violation("wrong-length", saw, events=shows)
     return None
 
@@ -134,10 +154,18 @@ def _count(trace: Trace, rank: RankTrace, number: int) -> int:
 
 @law("batch.fresh")
 def fresh(trace: Trace) -> Violation | None:
-    """All passes are equal, whether batches were kept, changed, or let go one by one."""
-    require(any(True for _ in _events(trace, op.Scribble)) or _one_by_one(trace))
+    """All passes are equal, whether batches were kept, changed, or let go one by one.
+
+    No two batches that the caller keeps, of one pass or of several, are one list.
+    """
+    scribbled = list(_events(trace, op.Scribble))
+    require(scribbled or _one_by_one(trace))
+    for rank, number, event in scribbled:
+        if event.value:
+            saw = f"rank {rank.rank}: {event.value} of the batches kept are a list that came before"
+            return Violation("batch-shared", saw, events=((rank.rank, number),))
     made = [found for found in ended(trace) if found.whole]
-    require(len(made) > 1 and _inner(trace).name != "Turning")
+    require(len(made) > 1 and inner(trace).name != "Turning")
     for found in made:
         if not found.same(made[0]):
             saw = f"undisturbed {got(made[0])}; after batches were kept or changed {got(found)}"
@@ -171,18 +199,18 @@ def lazy(trace: Trace) -> Violation | None:
 
 @law("batch.inner-end")
 def inner_end(trace: Trace) -> Violation | None:
-    inner = _inner(trace)
-    require(inner.name in ("Lying", "Unsized"))
-    claims = f"claims {inner.at} items" if inner.name == "Lying" else "claims no length"
-    told = f"the inner sampler {claims} and yields {inner.count}"
+    probe = inner(trace)
+    require(probe.name in ("Lying", "Unsized"))
+    claims = f"claims {probe.at} items" if probe.name == "Lying" else "claims no length"
+    told = f"the inner sampler {claims} and yields {probe.count}"
     crash = crashed(trace)
     if crash is not None:
         return Violation("inner-length-trusted", f"{told}; {crash.saw}", events=crash.events)
     for found in ended(trace):
-        wanted = _wanted(trace, found.n)
-        if not np.array_equal(found.values, wanted):
+        due = wanted(trace, found)
+        if not np.array_equal(found.values, due):
             saw = f"{told}; the batches hold {got(found)}"
-            marks = differing(found, wanted)
+            marks = differing(found, due)
             return Violation("inner-length-trusted", saw, marks, rows(found))
     return None
 
@@ -205,7 +233,7 @@ def no_poll(trace: Trace) -> Violation | None:
 
 @law("batch.set-epoch")
 def set_epoch(trace: Trace) -> Violation | None:
-    require(_inner(trace).name == "Epoched")
+    require(inner(trace).name == "Epoched")
     calls = list(_events(trace, op.SetEpoch))
     require(calls)
     for rank, number, event in calls:
@@ -228,12 +256,12 @@ def set_epoch(trace: Trace) -> Violation | None:
 def forwards(trace: Trace) -> Violation | None:
     offered = [(rank, number, not _absent(e)) for rank, number, e in _events(trace, op.SetEpoch)]
     require(offered)
-    wanted = _inner(trace).name == "Epoched"
+    due = inner(trace).name == "Epoched"
     for rank, number, has in offered:
-        if has != wanted:
-            one, other = ("", "not ") if wanted else ("not ", "")
+        if has != due:
+            one, other = ("", "not ") if due else ("not ", "")
             saw = f"set_epoch is {one}offered by the inner sampler, and {other}by the batch sampler"
-            anomaly = "set-epoch-not-offered" if wanted else "set-epoch-offered-in-vain"
+            anomaly = "set-epoch-not-offered" if due else "set-epoch-offered-in-vain"
             return Violation(anomaly, saw, events=((rank.rank, number),))
     return None
 
@@ -241,34 +269,6 @@ def forwards(trace: Trace) -> Violation | None:
 @law("batch.sequence")
 def sequence(trace: Trace) -> Violation | None:
     return same_as_oracle(trace)
-
-
-def _inner(trace: Trace) -> Probe:
-    """The inner sampler, if it is one of the suite's; a list counts as one too."""
-    inner = dict(trace.case.arguments)["sampler"]
-    if isinstance(inner, Values):
-        return Probe("Values", len(inner.items))
-    require(isinstance(inner, Probe))
-    assert isinstance(inner, Probe)
-    return inner
-
-
-def _wanted(trace: Trace, count: int) -> Numbers:
-    """The items of a pass over `count` inner ones, batches laid end to end."""
-    inner = dict(trace.case.arguments)["sampler"]
-    if isinstance(inner, Values):
-        return _cut(trace, numbers(inner.items))
-    require(_inner(trace).name in ORDERS)
-    return _cut(trace, ORDERS[_inner(trace).name](count))
-
-
-def _cut(trace: Trace, whole: Numbers) -> Numbers:
-    size = int(trace.case.argument("batch_size"))
-    return whole[: len(whole) // size * size] if _drops(trace) else whole
-
-
-def _drops(trace: Trace) -> bool:
-    return bool(trace.case.argument("drop_last"))
 
 
 def _absent(event: Event) -> bool:

@@ -59,12 +59,24 @@ def _whole(kind: str) -> bool:
 
 @law("subset.uniform")
 def uniform(trace: Trace) -> Violation | None:
-    given = _given(trace)
+    given = np.sort(_given(trace))
     made = table(trace)
-    known = np.sort(given)
-    require((np.diff(known) > 0).all() and np.isin(made, given).all())
-    place = np.argsort(given)[np.searchsorted(known, made)]
-    return shuffled(place, len(given))
+    require(made.shape[1] == len(given) and (np.sort(made, axis=1) == given).all())
+    return shuffled(_told_apart(made, given), len(given))
+
+
+def _told_apart(made: NDArray[np.int64], given: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Each index by its place among the sorted given ones; of equal ones, any may be any.
+
+    Who shuffles them all alike shuffles them still when equal ones are dealt out by lot.
+    """
+    if (np.diff(given) > 0).all():
+        return np.searchsorted(given, made)
+    lot = np.random.default_rng(len(made)).random(made.shape)
+    order = np.lexsort((lot, made))
+    place = np.empty_like(made)
+    np.put_along_axis(place, order, np.broadcast_to(np.arange(len(given)), made.shape), axis=1)
+    return place
 
 
 @law("subset.seeded")

@@ -26,7 +26,7 @@ class Pass:
     epoch: as last set, None if never, or if it cannot be told. reseed: the last `Reseed`, if no
     pass was opened since. under: the `Reseed` just before the construction.
     n: the dataset's length then. alone: no other iterator was open between its first and last
-    item. whole: it was read to its end.
+    item. whole: it was read to its end. beside: another sampler was built since the construction.
     """
 
     rank: int
@@ -42,6 +42,7 @@ class Pass:
     whole: bool
     alone: bool = True
     under: Any = None
+    beside: bool = False
 
     @property
     def values(self) -> NDArray[np.int64]:
@@ -71,6 +72,7 @@ class _Now:
     overrides: dict[str, Any] = field(default_factory=dict)
     opened: dict[str, Pass] = field(default_factory=dict)
     failed: bool = False
+    beside: bool = False
 
 
 def passes(rank: RankTrace, trace: Trace) -> list[Pass]:
@@ -94,6 +96,8 @@ def _step(now: _Now, number: int, event: Event, rank: int, n: int) -> Iterator[P
         vars(now).update(vars(fresh) | {"failed": event.error is not None})
     elif now.failed:
         return  # what follows is done to the sampler before
+    elif isinstance(did, op.Neighbour):
+        now.beside = True
     elif isinstance(did, op.SetEpoch):
         now.epoch = did.epoch.value if isinstance(did.epoch, Raw) else did.epoch
     elif isinstance(did, op.Reseed):
@@ -107,7 +111,7 @@ def _step(now: _Now, number: int, event: Event, rank: int, n: int) -> Iterator[P
             Items(np.zeros(0, np.int64)), event.error, False, under=now.under,
         )  # fmt: skip
         if isinstance(did, op.Iterate):
-            yield _ended(opened, event, number)
+            yield replace(_ended(opened, event, number), beside=now.beside)
         else:
             now.opened[did.name] = replace(opened, ordinal=-1)
         now.reseed = None
@@ -126,7 +130,7 @@ def _read(now: _Now, did: op.Take | op.Drain, event: Event, number: int) -> Iter
         epoch = opened.epoch if opened.epoch == now.epoch else None
         opened = replace(opened, ordinal=now.ordinal, epoch=epoch)
     if isinstance(did, op.Drain) or event.error is not None:
-        yield _ended(opened, event, number)
+        yield replace(_ended(opened, event, number), beside=now.beside)
         del now.opened[did.name]
     elif isinstance(event.value, Items):
         now.opened[did.name] = replace(opened, items=join(opened.items, event.value))

@@ -171,8 +171,12 @@ def _weights(trace: Trace) -> NDArray[np.float64]:
         made[list(weights.ones)] = 1.0
         return made
     require(isinstance(weights, Values))
-    single = weights.kind.endswith("float32")
-    return np.array(weights.items, dtype=np.float32 if single else np.float64).astype(np.float64)
+    rounded = next((kind for kind in _ROUNDS if weights.kind.endswith(kind)), "float64")
+    return np.array(weights.items, dtype=rounded).astype(np.float64)
+
+
+_ROUNDS = ("float16", "float32")
+"""The kinds of weights that round: arrays or tensors of these."""
 
 
 def _sparse(trace: Trace) -> Sparse:

@@ -28,6 +28,7 @@ Plan = list[Operation]
 MODES = ("downsampling", "upsampling", 1, 4)
 
 UNUSUAL = (
+    Values((-1, 0, 0, -1, 0)), Values((1, 0, -1, 1)),
     Values((3, 7, 3, 3, 7)), Values((-2, 5, -2, 100, 5, 5)), Values((1, 2, 2, 1)),
     Values(("cat", "dog", "cat", "eel", "dog")), Values(("b", "a", "b"), "ndarray"),
     Values((10, 20, 10), "tensor"), Values((5, 1, 5, 9), "ndarray"), Values((0.5, 2.5, 0.5)),
@@ -44,6 +45,16 @@ UNUSUAL = (
 
 LARGE = Runs(((0, 7), (1, 2), (0, 3), (2, 1), (3, 1)), times=3000)
 """A class of 30,000, one of 6,000 and two of 3,000."""
+
+
+EVEN = Runs(((0, 20_000), (1, 20_000), (2, 20_000), (3, 20_000)))
+"""Four equal classes, so long that it shows where they are mixed within windows only."""
+
+WIDE = Runs(((0, 600), (1, 40), (2, 40_000)))
+"""Classes of which few of many members are wanted; indices past 2^15."""
+
+SEEDS = (-1, -2, 2, 256, 65_537, 1 << 31, (1 << 31) + 1)
+"""Seeds that a careless sampler takes for one another, or for 0 or 1."""
 
 
 def _stated(role: str, labels: Values) -> Iterator[dict[str, Any]]:
@@ -77,8 +88,21 @@ def _small(setting: Setting) -> Iterator[Case]:
     for labels in every[:: 1 if setting.effort.name == "nightly" else 3]:
         for arguments in _stated(setting.role, labels):
             yield Case(setting.role, arguments, _plan(setting), ambient=setting.seed)
+    yield from _few_of_many(setting)
     if setting.role == "WeightedBalanceClassSampler":
         yield from _shared_out(setting)
+
+
+def _few_of_many(setting: Setting) -> Iterator[Case]:
+    """So many passes that one of them shows a member twice, were they drawn with replacement."""
+    for count in (10, 40):
+        each: dict[str, Any] = {"mode": count}
+        if setting.role == "WeightedBalanceClassSampler":
+            each = {"weight": Values((1.0, 1.0, 1.0)), "length": 3 * count}
+        plan: Plan = [Iterate()] * (600 // count)
+        if setting.has_epochs:
+            plan = [step for epoch in range(600 // count) for step in (SetEpoch(epoch), Iterate())]
+        yield Case(setting.role, {"labels": Values(WIDE), **each}, plan, ambient=setting.seed)
 
 
 def _shared_out(setting: Setting) -> Iterator[Case]:
@@ -114,11 +138,13 @@ def _many(setting: Setting) -> Iterator[Case]:
     if setting.role == "BalanceClassSampler":
         made = [(labels, trials, {"mode": mode}) for mode in ("downsampling", "upsampling", 3)]
         made += [(Values(LARGE), 2, {"mode": mode}) for mode in ("downsampling", 500, 7000)]
+        made += [(Values(EVEN), 1, {"mode": "downsampling"})]
     else:
         shares = (((1.0, 1.0, 2.0), 8), ((3.0, 2.0, 1.0), 6))
         large = (((4.0, 3.0, 2.0, 1.0), 30_000), ((1.0, 2.0, 3.0, 4.0), 2000))
         made = [(labels, trials, {"weight": Values(w), "length": n}) for w, n in shares]
         made += [(Values(LARGE), 2, {"weight": Values(w), "length": n}) for w, n in large]
+        made += [(Values(EVEN), 1, {"weight": Values((1.0,) * 4), "length": 80_000})]
     for given, count, others in made:
         many: Operation = Epochs(count) if setting.has_epochs else Passes(count)
         yield Case(setting.role, {"labels": given, **others}, [many], ambient=setting.seed)
@@ -150,8 +176,10 @@ def _again(setting: Setting) -> Iterator[Case]:
             steps.append(Reseed(3 + epoch, "torch"))
         steps.append(Iterate())
     for arguments in _long(setting.role, labels):
-        other = [Rebuild((("seed", 1),)), *steps] if takes_seed else []
-        plan = [*steps, Rebuild(), *steps, *other]
+        others = SEEDS if takes_seed else ()
+        other = [step for seed in others for step in (Rebuild((("seed", seed),)), *steps[:4])]
+        again = [Rebuild((("seed", 1),)), *steps] if takes_seed else []
+        plan = [*steps, Rebuild(), *steps, *again, *other]
         yield Case(setting.role, arguments, plan, ambient=setting.seed)
 
 

@@ -16,17 +16,32 @@ from conformance.operations import (
     Len,
     Open,
     Operation,
+    Overwrite,
     Passes,
     Resize,
     Scribble,
     SetEpoch,
     Take,
 )  # fmt: skip
-from conformance.recipes import Probe, Values
+from conformance.recipes import Data, Generator, Probe, Role, Torch, Values
 from conformance.scenarios import Scenario, Setting
 from conformance.scenarios.lengths import BIG, lengths
 
 ROLE = "BatchSampler"
+
+KNOWN = (
+    Probe("Posing", 7), Probe("Pairs", 5), Probe("Pairs", 4, 2),
+    Values(((0, 1), (2,), "ab", 3, ())),
+    Torch("BatchSampler", sampler=Probe("Descending", 7), batch_size=2, drop_last=False),
+    Torch("BatchSampler", sampler=Probe("Descending", 9), batch_size=3, drop_last=True),
+    Role("BatchSampler", sampler=Probe("Descending", 7), batch_size=2, drop_last=False),
+    Torch("SequentialSampler", data_source=Data(7)),
+    *(
+        Torch("RandomSampler", data_source=Data(n), num_samples=count, generator=Generator(5))
+        for n, count in ((10, 25), (10, 4), (6, None))
+    ),
+)  # fmt: skip
+"""Inner samplers of well-known classes, one that looks like them, and items that are lists."""
 
 ODD = (4, -1, 0, None, "", (), False, 2)
 """Inner items; some of them are what a careless loop takes for nothing, or for an end."""
@@ -59,16 +74,29 @@ def _passes_small(setting: Setting) -> Iterator[Case]:
         for inner in _inners(n):
             yield _case(setting, inner, size, drop, plan)
     for n, size, drop in itertools.product(
-        (100, 20_000, 65_537), (100, 4096, 70_000), (False, True)
+        (100, 40_000, 65_537), (100, 4096, 70_000), (False, True)
     ):
         yield _case(setting, Probe("Descending", n), size, drop, plan)
     yield _case(setting, Probe("Descending", 9001), 1, False, plan)
+    yield from _handed_over(setting) if setting.hands_over else ()
     odd = (Values(ODD), Values(ODD[::-1])) if setting.hands_over else ()
     for inner, size, drop in itertools.product((Values(BIG), *odd), (1, 2, 3), (False, True)):
         yield _case(setting, inner, size, drop, plan)
     for n, size, drop in itertools.product((1, 4, 7, 130), (1, 3, 4), (False, True)):
         for name in ("Descending", "Unsized"):
             yield _case(setting, Probe(name, n), size, drop, _resized(n))
+
+
+def _handed_over(setting: Setting) -> Iterator[Case]:
+    """Inner samplers that look like something else, and items that are lists."""
+    plan: list[Operation] = [Len(), Iterate(), Iterate(), Len()]
+    for inner, size, drop in itertools.product(KNOWN, (1, 2, 4), (False, True)):
+        yield _case(setting, inner, size, drop, plan)
+    changed: list[Operation] = [Len(), Iterate(), Overwrite(), Len(), Iterate()]
+    for n, size, drop in itertools.product((2, 5, 300), (1, 2, 3), (False, True)):
+        numbers = tuple(7 * i % 10 for i in range(n))
+        for kind in ("list", "backwards"):
+            yield _case(setting, Values(numbers, kind), size, drop, changed)
 
 
 def _resized(n: int) -> list[Operation]:

@@ -33,7 +33,8 @@ def _epochs_small(setting: Setting) -> Iterator[Case]:
         for shuffle, drop_last in itertools.product((False, True), repeat=2):
             arguments = {"dataset": Data(n), "shuffle": shuffle, "drop_last": drop_last}
             yield Case(ROLE, arguments, _tour((0, 1, 2)), width, ambient=setting.seed)
-    for n, width in ((100, 64), (1000, 999), (5, 1024), (20_001, 5), (70_001, 3), (1 << 17, 2)):
+    few = ((100, 64), (1000, 999), (5, 1024), (200, 3))
+    for n, width in (*few, (40_001, 5), (70_001, 3), (1 << 17, 2)):
         for flags in ({"shuffle": True}, {"shuffle": False}, {"drop_last": True}):
             plan = _tour((3, 70_000) if n <= 1000 else (3,))
             yield Case(ROLE, {"dataset": Data(n), **flags}, plan, width)
@@ -126,7 +127,7 @@ NEAR_AND_FAR = (
 """Epochs as far apart as what a careless sampler takes for the same: periods, and whole words."""
 
 SEEDS = (
-    1, -1, 5, 100, 128, 256, 257, 65_536, 65_537, 1 << 31, (1 << 31) + 1,
+    1, -1, -2, 5, 100, 128, 256, 257, 65_536, 65_537, 1 << 31, (1 << 31) + 1,
 )  # fmt: skip
 """The same for seeds, besides 0."""
 

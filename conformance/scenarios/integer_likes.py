@@ -19,20 +19,25 @@ Told = Iterator[tuple[Made, str, Raw]]
 """Arguments, and one more with its value."""
 
 FULL = (
-    Raw(200, "uint8"), Raw(255, "uint8"), Raw(127, "int8"), Raw(30_000, "int16"),
+    Raw(200, "uint8"), Raw(5, "int16"), Raw(255, "uint8"), Raw(127, "int8"), Raw(30_000, "int16"),
     Raw(65_535, "uint16"), Raw((1 << 31) - 1, "int32"), Raw((1 << 32) - 1, "uint32"),
     Raw(5, "uint64"),
 )  # fmt: skip
 """Values near the limits of their types."""
 
+SMALL = ("int8", "uint8", "int16", "uint16", "uint32", "uint64")
+"""Types of numpy beside those of usual arithmetic; n is past the limits of the smallest."""
+
 SIZES = (
-    Raw(200, "int32"), Raw(200, "uint8"), Raw(100, "int8"), Raw(30_000, "int16"), Raw(7, "uint64"),
+    Raw(200, "int32"), Raw(2, "int8"), Raw(3, "uint16"), Raw(7, "uint32"),
+    Raw(200, "uint8"), Raw(100, "int8"), Raw(30_000, "int16"), Raw(7, "uint64"),
 )  # fmt: skip
 """Batch sizes to which a length cannot be added in their own type."""
 
 
 def _drawn(setting: Setting) -> Told:
-    for n, wanted in ((5, Raw(3)), (300, Raw(200, "int32"))):
+    counts = (Raw(200, "int32"), Raw(100, "int8"), Raw(200, "uint8"), Raw(299, "uint64"))
+    for n, wanted in ((5, Raw(3)), *((300, count) for count in counts)):
         data: Made = {"data_source": Data(n)}
         if setting.role == "WeightedRandomSampler":
             data = {"weights": Values(range(1, n + 1))}
@@ -52,8 +57,9 @@ def _ranked(setting: Setting) -> Told:
             given = {"sampler": Probe("Descending", n)}
         if setting.accepts("seed"):
             yield from (({**given, **shuffled}, "seed", seed) for seed in seeds)
-        yield {**given, "rank": 0}, "num_replicas", Raw(2, kind)
-        yield {**given, "num_replicas": 2}, "rank", Raw(1, kind)
+        for told in (kind,) if n == 7 else (kind, *SMALL):
+            yield {**given, "rank": 0}, "num_replicas", Raw(2, told)
+            yield {**given, "num_replicas": 2}, "rank", Raw(1, told)
 
 
 ARGUMENTS = {

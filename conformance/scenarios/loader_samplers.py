@@ -52,6 +52,7 @@ def _sampled(setting: Setting) -> Iterator[Case]:
     for options in itertools.chain(alone, shared):
         if takes(setting, **options):
             yield loader(Mapped(6), PASS, **options)
+    yield loader(Mapped(4, many="all"), PASS, batch_size=None)
     steps = [Len(), Iterate(), Len()]
     growing = [SetEpoch(1), *steps, SetEpoch(4), *steps, Journal()]
     for options in (*GROWN, {**GROWN[0], **KEPT}):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from conformance.case import Case
 from conformance.operations import Iterate, Operation, Passes, Rebuild, Reseed
-from conformance.recipes import Data, Generator
+from conformance.recipes import SOURCES, Data, Generator
 from conformance.scenarios import Scenario, Setting
 from conformance.scenarios.lengths import lengths, seeds
 
@@ -73,6 +73,10 @@ def _made(setting: Setting, replacement: bool) -> Iterator[tuple[dict[str, Any],
         for count, seed in itertools.product(_counts(n), (None, setting.seed)):
             given = {"data_source": Data(n), "num_samples": count, "generator": _generator(seed)}
             yield {**given, "replacement": replacement or None}, [Iterate()] * 4
+    for n, kind in enumerate(SOURCES, 3):
+        for count in (None, 1, 2 * n + 1):
+            given = {"data_source": Data(n, kind), "num_samples": count}
+            yield {**given, "replacement": replacement or None}, [Iterate()] * 3
     long = ((LONG, None, 1), (LONG, None, None), (LONG, 2 * LONG + 7, 2), (LONG, 40_000, None))
     for n, count, seed in ((20_000, None, 1 << 31), *long):
         given = {"data_source": Data(n), "num_samples": count, "generator": _generator(seed)}
@@ -95,7 +99,8 @@ def _throws_small(setting: Setting) -> Iterator[Case]:
 @st.composite
 def _drawn(draw: st.DrawFn, setting: Setting, replacement: bool) -> Case:
     n = draw(lengths(1))
-    arguments: dict[str, Any] = {"data_source": Data(n)}
+    kind = draw(st.sampled_from(["", "", *SOURCES]))
+    arguments: dict[str, Any] = {"data_source": Data(n, kind)}
     if replacement:
         arguments["replacement"] = True
     if draw(st.booleans()):

@@ -24,11 +24,12 @@ def _widths(setting: Setting) -> tuple[int, ...]:
 
 def scenario(
     name: str, *chosen: Callable[[Setting, Made], Plan | None], narrow: Any = None,
-    large: Callable[[Setting, Made], Plan] | None = None,
+    large: Callable[[Setting, Made], Plan] | None = None, share: float = 0.3,
+    more: Callable[[Setting], Iterator[Made]] | None = None,
 ) -> Scenario:  # fmt: skip
     """Plans for every role. `narrow` changes or drops (None) the arguments that they are for.
 
-    large: a plan over very many items.
+    large: a plan over very many items. more: arguments beside the small ones.
     """
 
     def adapt(setting: Setting, made: Made) -> list[tuple[Made, Plan]]:
@@ -37,21 +38,22 @@ def scenario(
         return [(fitted, steps) for steps in found if steps is not None]
 
     def small(setting: Setting) -> Iterator[Case]:
-        for made in subjects.small(setting):
+        for made in (*subjects.small(setting), *(more(setting) if more else ())):
             for fitted, steps in adapt(setting, made):
                 for width in _widths(setting):
                     yield Case(setting.role, fitted, steps, width, ambient=setting.seed)
-        if large is not None and (fitted := narrow(setting, subjects.large(setting))) is not None:
-            width = 2 if setting.role in RANKED else 1
-            steps = large(setting, fitted)
-            yield Case(setting.role, fitted, steps, width, ambient=setting.seed)
+        width = 2 if setting.role in RANKED else 1
+        for made in subjects.large(setting) if large is not None else ():
+            if large is not None and (fitted := narrow(setting, made)) is not None:
+                steps = large(setting, fitted)
+                yield Case(setting.role, fitted, steps, width, ambient=setting.seed)
 
     def drawn(setting: Setting) -> st.SearchStrategy[Case] | None:
         if not any(adapt(setting, made) for made in subjects.small(setting)):
             return None
         return _drawn(setting, adapt)
 
-    return Scenario(name, small, drawn, share=0.3)
+    return Scenario(name, small, drawn, share)
 
 
 @st.composite
@@ -86,7 +88,7 @@ def _empty_small(setting: Setting) -> Iterator[Case]:
             yield Case(setting.role, arguments, [Len(), Iterate(), Iterate()], width)
 
 
-TOUR = scenario("tour", plans.tour)
+TOUR = scenario("tour", plans.tour, more=subjects.sources)
 LEN_BETWEEN = scenario("len between", plans.len_between)
 IDLE = scenario("idle iterator", plans.idle_between)
 RESTART = scenario("restart", plans.restart)
@@ -96,7 +98,10 @@ ARGUMENTS = scenario("arguments kept", plans.arguments_kept, narrow=fit.listed)
 ALIASED = scenario("arguments overwritten", plans.aliased, narrow=fit.mutable)
 ELSEWHERE = scenario("other global states", plans.elsewhere, narrow=fit.private, large=plans.often)
 MANUAL = scenario("manual seed", plans.manual, narrow=fit.global_states, large=plans.often)
-ANYWHERE = scenario("another process", plans.anywhere, narrow=fit.same_shard)
+ANYWHERE = scenario("another process", plans.anywhere, plans.refilled, narrow=fit.same_shard)
+ANYWHERE_SEEDED = scenario(
+    "another process, seeded", plans.anywhere_seeded, narrow=fit.global_states, share=0.1
+)
 RESIZED = scenario(
     "resized", plans.resized, plans.resized_measured, plans.resized_unmeasured, narrow=fit.sizable
 )

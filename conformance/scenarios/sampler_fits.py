@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from conformance.classes import size_of
-from conformance.recipes import Probe, Role, Values
+from conformance.recipes import Data, Probe, Role, Values
 from conformance.scenarios import Setting, subjects
 from conformance.scenarios.subjects import DRAWN, RANKED, SEEDED
 
@@ -66,8 +67,12 @@ def same_shard(setting: Setting, made: Made) -> Made | None:
 
 
 def sizable(setting: Setting, made: Made) -> Made | None:
-    """What the plan can resize: a dataset that is drawn whole, or what is behind a sampler."""
-    if "num_samples" in made or made.get("replacement"):
+    """What the plan can resize: a dataset, or what is behind a sampler.
+
+    One of which more is drawn than it has is never resized to nothing.
+    """
+    made = {k: replace(v, kind="") if isinstance(v, Data) else v for k, v in made.items()}
+    if ("num_samples" in made or made.get("replacement")) and size_of(made) < 3:
         return None
     inner = made.get("sampler")
     if inner is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from conformance.classes import size_of
@@ -19,14 +19,16 @@ from conformance.operations import (
     Operation,
     Overwrite,
     Rebuild,
+    Refill,
     Reseed,
     Resize,
     SetEpoch,
     Surround,
     Take,
 )  # fmt: skip
-from conformance.recipes import Probe, Values
+from conformance.recipes import Data, Probe, Values
 from conformance.scenarios import Setting, subjects
+from conformance.scenarios.besides import neighbour
 from conformance.scenarios.subjects import DRAWN
 
 Plan = list[Operation]
@@ -36,6 +38,7 @@ Made = dict[str, Any]
 RAISED = (
     "RuntimeError", "KeyError", "ValueError", "AttributeError", "OSError", "StopAsyncIteration",
     "IndexError", "TypeError", "AssertionError", "NotImplementedError", "PlannedRuntime",
+    "Leaked",
 )  # fmt: skip
 """What an inner sampler may raise; each is taken for something else by somebody."""
 
@@ -50,7 +53,8 @@ def tour(setting: Setting, made: Made) -> Plan:
     if setting.role == "DatasetFromSampler":
         return [Len(), Look(), Look()]
     first = [*_at(setting, 0), Len(), Iterate(), Open("a"), Take("a", 2)]
-    return [*first, Len(), Iterate(), *_at(setting, 3), Len(), Iterate(), Drain("a")]
+    beside: Plan = [neighbour(setting, made, 2), Len(), Iterate(), *_at(setting, 3)]
+    return [*first, Len(), *beside, Len(), Iterate(), Drain("a")]
 
 
 def _twice(setting: Setting, between: Plan, after: Plan | None = None) -> Plan:
@@ -76,7 +80,8 @@ def idle_between(setting: Setting, made: Made) -> Plan:
 def restart(setting: Setting, made: Made) -> Plan:
     plan: Plan = [Iterate(), Open("a"), Take("a"), Iterate(), Open("b"), Iterate(), Drain("a")]
     given_up: Plan = [Take("c"), Open("c"), Take("c", max(1, size_of(made))), Iterate()]
-    return [*_at(setting, 1), *plan, Drain("b"), Iterate(), Open("c"), *given_up]
+    beside: Plan = [Open("d"), Take("d"), neighbour(setting, made), Drain("d"), Iterate()]
+    return [*_at(setting, 1), *plan, Drain("b"), Iterate(), Open("c"), *given_up, *beside]
 
 
 WOVEN: Plan = [
@@ -85,7 +90,10 @@ WOVEN: Plan = [
 
 
 def interleaved(setting: Setting, made: Made) -> Plan:
-    return [*_at(setting, 2), Iterate(), *WOVEN, Iterate()]
+    """Woven with another iterator; then beside another sampler, made before and under way."""
+    under_way: Plan = [Open("c"), Take("c"), neighbour(setting, made), Drain("c")]
+    beside: Plan = [neighbour(setting, made, 1), Iterate(), *under_way]
+    return [*_at(setting, 2), Iterate(), *WOVEN, Iterate(), *beside]
 
 
 def interleaved_draws(setting: Setting, made: Made) -> Plan | None:
@@ -144,6 +152,31 @@ def anywhere(setting: Setting, made: Made) -> Plan:
     return [*_at(setting, 1), Iterate(), Rebuild(), Surround(), *_at(setting, 1), Iterate()]
 
 
+def anywhere_seeded(setting: Setting, made: Made) -> Plan:
+    """Without a generator, the seed is that of `torch.manual_seed`."""
+    seeded: Plan = [Reseed(3, "torch"), Iterate()]
+    return [*seeded, Rebuild(), Surround(), *seeded]
+
+
+def refilled(setting: Setting, made: Made) -> Plan | None:
+    """Sequences that were handed over hold something else, and are handed over again."""
+    other = tuple(_other_content(made))
+    passes: Plan = [*_at(setting, 1), Iterate()]
+    return [*passes, Refill(other), *passes, Rebuild(other), *passes] if other else None
+
+
+def _other_content(made: Made) -> Iterator[tuple[str, Any]]:
+    """Values in reverse, and other lengths; of what can be overwritten."""
+    for name, value in made.items():
+        if isinstance(value, Values) and value.kind not in ("tuple", "range"):
+            if value.items[::-1] != value.items:
+                yield name, Values(value.items[::-1], value.kind)
+        elif isinstance(value, Data) and not value.kind:
+            yield name, Data(value.n + 3)
+        elif isinstance(value, Probe):
+            yield name, Probe(value.name, value.count + 3, value.at)
+
+
 def _other_size(made: Made) -> int:
     n = size_of(made)
     return n + 3 if n % 2 else max(0, n - 2)
@@ -163,7 +196,8 @@ def resized_unmeasured(setting: Setting, made: Made) -> Plan:
     """Nobody ever asks for the length; at last an iterator is under way and left behind."""
     n, other = size_of(made), _other_size(made)
     left: Plan = [Open("a"), Take("a"), Resize(n + 1), Iterate()]
-    return [Resize(other), Iterate(), Resize(n), Iterate(), Resize(2 * n + 1), Iterate(), *left]
+    half: Plan = [Resize(2 * n + 1), Iterate(), Resize((n + 1) // 2), Iterate()]
+    return [Resize(other), Iterate(), Resize(n), Iterate(), *half, *left]
 
 
 def to_the_error(setting: Setting, made: Made) -> Plan:
@@ -194,7 +228,8 @@ def revisited(setting: Setting, made: Made) -> Plan:
     middle: Plan = [Open("a"), Take("a"), SetEpoch(9), Drain("a"), SetEpoch(2), SetEpoch(2)]
     both: Plan = [Open("b"), Take("b"), SetEpoch(5), Open("c"), Take("c"), Drain("b"), Drain("c")]
     again: Plan = [SetEpoch(2), Iterate(), Rebuild(), SetEpoch(7), SetEpoch(2), Iterate()]
-    return [*visits, *middle, Iterate(), *both, *again]
+    beside: Plan = [neighbour(setting, made, 1), Iterate(), SetEpoch(5), Iterate()]
+    return [*visits, *middle, Iterate(), *both, *again, SetEpoch(2), *beside]
 
 
 def epochs_given_up(setting: Setting, made: Made) -> Plan:

@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from conformance.classes import size_of
-from conformance.recipes import Data, Generator, Probe, Role, Values
+from conformance.recipes import SOURCES, Data, Generator, Probe, Role, Values
 from conformance.scenarios import Setting
 from conformance.scenarios.lengths import lengths, seeds
 
@@ -22,8 +22,22 @@ MOST = 3000
 LONG = (200, 1500)
 """The lengths of the longest small arguments."""
 
-LARGE = 20_011
-"""Past sizes at which an implementation may choose another way, such as 10^4 and 2^14."""
+LARGE = 40_009
+"""Past sizes at which an implementation may choose another way, such as 10^4, 2^14 and 2^15."""
+
+MANY = 70_001
+"""More draws than a chunk of 2^14 or 2^16 holds, and no multiple of one."""
+
+MANY_DRAWS: dict[str, list[Arguments]] = {
+    "RandomSampler": [
+        {"data_source": Data(5), "replacement": True, "num_samples": MANY},
+        {"data_source": Data(LARGE), "num_samples": MANY},
+    ],
+    "WeightedRandomSampler": [
+        {"weights": Values((1.0, 3.0)), "num_samples": MANY},
+        {"weights": Values(range(LARGE)), "num_samples": LARGE - 9, "replacement": False},
+    ],
+}
 
 SEEDED = (
     "DistributedSampler", "BalanceClassSampler", "WeightedBalanceClassSampler",
@@ -38,10 +52,20 @@ def small(setting: Setting) -> Iterator[Arguments]:
     return iter([optional(setting, found) for found in SMALL[setting.role](LONG)])
 
 
-def large(setting: Setting) -> Arguments:
-    """One large argument; the last that the role has."""
+def large(setting: Setting) -> list[Arguments]:
+    """The last argument that the role has of a large size, and many draws."""
     *_, found = (m for m in SMALL[setting.role]((LARGE,)) if size_of(m) == LARGE)
-    return optional(setting, found)
+    return [optional(setting, found), *MANY_DRAWS.get(setting.role, ())]
+
+
+def sources(setting: Setting) -> Iterator[Arguments]:
+    """Every kind of dataset."""
+    name = {"DistributedSampler": "dataset"}.get(setting.role, "data_source")
+    if setting.role in ("SequentialSampler", "RandomSampler", "DistributedSampler"):
+        for n, kind in enumerate(SOURCES, 3):
+            yield {name: Data(n, kind)}
+    if setting.role == "RandomSampler":
+        yield {name: Data(4, "ndarray"), "replacement": True, "num_samples": 40}
 
 
 def drawn(setting: Setting) -> st.SearchStrategy[Arguments]:
@@ -107,6 +131,7 @@ def _random(long: Sizes) -> list[Arguments]:
 def _subset(long: Sizes) -> list[Arguments]:
     few = ((), (4,), (3, 1, 2), (7, 7, 0), (9, 8, 0, 1, 2, 30))
     made = [Values(items, kind) for items in few for kind in ("list", "tuple")]
+    made += [Values(range(0, 10, 3), "range"), Values(range(9, -1, -2), "range")]
     return [{"indices": indices} for indices in (*made, *(Values(range(n)) for n in long))]
 
 
@@ -207,6 +232,12 @@ def generators() -> st.SearchStrategy[Generator]:
 
 
 @functools.cache
+def data(least: int) -> st.SearchStrategy[Data]:
+    """Datasets of any length and kind."""
+    return st.builds(Data, lengths(least, MOST), st.sampled_from(["", "", *SOURCES]))
+
+
+@functools.cache
 def labels() -> st.SearchStrategy[Values]:
     """Labels 0..K-1 or names, which a set orders anew in each process; each class has a member."""
     few = st.lists(st.integers(0, 4), min_size=1, max_size=60)
@@ -271,9 +302,9 @@ def inners() -> st.SearchStrategy[Any]:
 
 
 DRAW: dict[str, Callable[[], st.SearchStrategy[Arguments]]] = {
-    "SequentialSampler": lambda: _fixed({"data_source": st.builds(Data, lengths(0, MOST))}),
+    "SequentialSampler": lambda: _fixed({"data_source": data(0)}),
     "RandomSampler": lambda: _fixed(
-        {"data_source": st.builds(Data, lengths(1, MOST))}, replacement=st.booleans(),
+        {"data_source": data(1)}, replacement=st.booleans(),
         num_samples=st.integers(1, 300), generator=generators(),
     ),
     "SubsetRandomSampler": lambda: _fixed(
@@ -285,7 +316,7 @@ DRAW: dict[str, Callable[[], st.SearchStrategy[Arguments]]] = {
         {"sampler": inners(), "batch_size": st.integers(1, 70), "drop_last": st.booleans()}
     ),
     "DistributedSampler": lambda: _fixed(
-        {"dataset": st.builds(Data, lengths(0, MOST))}, shuffle=st.booleans(), seed=seeds(),
+        {"dataset": data(0)}, shuffle=st.booleans(), seed=seeds(),
         drop_last=st.booleans(),
     ),
     "BalanceClassSampler": lambda: _fixed(

@@ -16,9 +16,19 @@ from conformance.scenarios.lengths import BIG, lengths, seeds
 from conformance.scenarios.random import HUGE, LONG, cases, grouped, reseeded
 
 KINDS = (
-    "list", "tuple", "range", "ndarray", "ndarray.int32", "ndarray.uint8", "tensor", "int32",
+    "list", "list.int64", "tuple", "range", "ndarray", "ndarray.int32", "ndarray.uint8", "tensor",
+    "int32",
 )  # fmt: skip
 """How indices are handed over; the last two are tensors."""
+
+STEPS = (range(0, 10, 3), range(3, 12, 2), range(10, 0, -3), range(9, -1, -2), range(7, 8, 4))
+"""Ranges with a step, most of which does not divide them."""
+
+REPEATED = (
+    (Values((7, 2, 2, 40)), 4000, None), (Values((3,) * 9 + (1,) * 9 + (2,) * 22), 300, 6),
+    (Values((5, 5)), 20, None), (Values((*range(3000), *range(0, 3000, 2))), 4, 7),
+)  # fmt: skip
+"""Indices of which some are given several times, with passes and seeds."""
 
 LEFT: list[Operation] = [Open("a"), Take("a", 2), Iterate(), Open("a"), Take("a"), Iterate()]
 """Passes are left, one still under way and one dropped; each further one is complete."""
@@ -37,6 +47,8 @@ def _passes_small(setting: Setting) -> Iterator[Case]:
                     yield {"indices": Values(items), "generator": seed}, [*[Iterate()] * 4, *LEFT]
         for kind in ("list", "ndarray", "tensor"):
             yield {"indices": Values(BIG, kind)}, [Iterate()] * 2
+        for items in STEPS:
+            yield {"indices": Values(items, "range")}, [*[Iterate()] * 2, *LEFT]
         for count in (2, 3, 4):
             for items in itertools.product(range(4), repeat=count):
                 yield {"indices": Values(items)}, [Iterate()]
@@ -49,16 +61,19 @@ def _passes_small(setting: Setting) -> Iterator[Case]:
 
 def _kinds_small(setting: Setting) -> Iterator[Case]:
     runs = [Values(range(5, 5 + n), kind) for n in (1, 2, 5) for kind in KINDS]
+    steps = [Values(items, kind) for items in STEPS for kind in KINDS if kind[0] in "rn"]
     gaps = ((0, 3, 5), (4, 4, 0), (0, 1, 1, 0), (255, 0, 254))
     others = [Values(items, kind) for items in gaps for kind in KINDS if kind != "range"]
-    for indices in (*runs, *others):
+    for indices in (*runs, *steps, *others):
         yield Case(setting.role, {"indices": indices}, [Iterate()] * 2)
 
 
 @st.composite
 def _passes_drawn(draw: st.DrawFn, setting: Setting) -> Case:
     n, start = draw(lengths(most=131_072)), draw(st.integers(0, 1000))
-    given = Values(range(start, start + n * draw(st.integers(1, 3)), draw(st.integers(1, 3))))
+    up = range(start, start + n * draw(st.integers(1, 3)), draw(st.integers(1, 3)))
+    found = up if draw(st.booleans()) else range(up.stop, up.start, -up.step)
+    given = Values(found, draw(st.sampled_from(["list", "range", "range"])))
     listed = st.builds(Values, st.lists(st.integers(0, 9), max_size=40).map(tuple))
     arguments: dict[str, Any] = {"indices": draw(listed) if draw(st.booleans()) else given}
     if draw(st.booleans()):
@@ -94,10 +109,12 @@ def _many(setting: Setting) -> Iterator[Case]:
     def made() -> Iterator[tuple[dict[str, Any], list[Operation]]]:
         tiny = ((2, 2000, 1), (3, 4000, None), (4, 17_000, 2), (5, 4000, None))
         few = ((40, 300, None), *tiny, (16, 6000, 3))
-        for n, passes, seed in (*few, (3001, 8, 4), (LONG, 3, None), (HUGE, 1, 5)):
-            trials = passes if n > 64 else int(passes * setting.effort.trials)
+        long = ((3001, 8, 4), (LONG, 3, None), (HUGE, 1, 5))
+        plain = [(Values(range(n + 9, 9, -1)), *others) for n, *others in (*few, *long)]
+        for indices, passes, seed in (*plain[: len(few)], *REPEATED, *plain[len(few) :]):
+            trials = passes if len(indices.items) > 64 else int(passes * setting.effort.trials)
             generator = None if seed is None else Generator(setting.seed + seed)
-            yield {"indices": Values(range(n + 9, 9, -1)), "generator": generator}, [Passes(trials)]
+            yield {"indices": indices, "generator": generator}, [Passes(trials)]
 
     return cases(setting, made())
 

@@ -32,14 +32,32 @@ TAIL = Runs(((3.0, 1), (1e-7, 60_000), (5.0, 1), (1e-7, 9)))
 
 ONE_HEAVY = Runs(((1.0, 1500), (1500.0, 1), (1.0, 499)))
 
+FULL = (
+    ("ndarray.uint8", 60), ("int8", 30), ("ndarray.int32", 5 * 10**8), ("int64", 10**18),
+    ("ndarray.float16", 15_000), ("float16", 15_000), ("list.float32", 1.0), ("list.int64", 1),
+)  # fmt: skip
+"""Kinds of weights and scales: of most, the sum is too large for their own type."""
+
+MASK = (True, False, True, True)
+
+DOUBLE = ("list", "ndarray", "float64", "tuple", "list.float64")
+"""How weights are handed over without being rounded."""
+
+TO_ZERO = (Generator(1423), 6000)
+"""A seed with which so many numbers of single precision from [0, 1) hold one that is exactly 0."""
+
 Made = Iterator[tuple[dict[str, Any], list[Operation]]]
 
 
 def _weights(n: int) -> list[tuple[float, ...]]:
-    """Even ones, uneven ones, some with zeros at either end and within, some far apart."""
+    """Even ones, uneven ones, some with zeros at either end and within, some far apart.
+
+    The last are far apart and zero: in single precision the least of them would be zero as well.
+    """
     zeros = (0.0, *(float(i % 3) for i in range(1, n - 1)), 0.0) if n > 3 else ()
     far = tuple(10.0 ** (-17 * (i % 3)) for i in range(n))
-    found = [(1.0,) * n, tuple(float(i + 1) for i in range(n)), far, zeros]
+    wide = tuple((1.0, 1e-50, 0.0, 1e30)[i % 4] for i in range(n)) if n > 2 else ()
+    found = [(1.0,) * n, tuple(float(i + 1) for i in range(n)), far, zeros, wide]
     return [weights for weights in found if any(weights)]
 
 
@@ -48,11 +66,14 @@ def _passes_small(setting: Setting) -> Iterator[Case]:
         for n in (*range(1, setting.effort.n_max + 1, 1 + setting.effort.n_max // 10), 40):
             for weights, seed in itertools.product(_weights(n), (None, Generator(setting.seed))):
                 positive = sum(weight > 0 for weight in weights)
-                for count in sorted({1, 2, positive, n + 1, 33}):
-                    given = {"weights": Values(weights), "num_samples": count, "generator": seed}
+                for count, kind in zip(sorted({1, 2, positive, n + 1, 33}), DOUBLE, strict=False):
+                    held = Values(weights, kind)
+                    given = {"weights": held, "num_samples": count, "generator": seed}
                     yield given, [Iterate()] * 3
-                for count in sorted({1, (positive + 1) // 2, positive}):
-                    given = {"weights": Values(weights), "num_samples": count, "generator": seed}
+                counts = sorted({1, (positive + 1) // 2, positive})
+                for count, kind in zip(counts, DOUBLE, strict=False):
+                    held = Values(weights, kind)
+                    given = {"weights": held, "num_samples": count, "generator": seed}
                     yield {**given, "replacement": False}, [Iterate()] * 3
         yield from _long()
 
@@ -61,6 +82,9 @@ def _passes_small(setting: Setting) -> Iterator[Case]:
 
 def _long() -> Made:
     """Many weights, and beyond 2^16 of them; the first is 0."""
+    seed, enough = TO_ZERO
+    given: dict[str, Any] = {"weights": Values((0.0, 1.0, 1.0)), "num_samples": enough}
+    yield {**given, "generator": seed}, [Iterate()]
     many = ((300, True, 300), (2000, False, 1999), (20_000, True, 2000), (20_000, False, 2000))
     most = ((LONG, True, 100_000), (LONG, False, 30_000), (LONG, False, LONG - 1))
     for n, replacement, count in (*many, *most):
@@ -99,17 +123,19 @@ def _many(setting: Setting) -> Iterator[Case]:
 
     def made() -> Made:
         many = (
-            (FOUR, 2, 5000, None), (FOUR, 1, 10_000, 1), ((1.0, 0.0, 3.0), 5, 2000, 2),
-            (range(200), 20_000, 5, 6), (FOUR, 50, 2000, 5), ((1.0, 9.0), 2, 2000, None),
-            (tuple(float(i) for i in range(1, 41)), 20_000, 5, None),
-            (range(LONG), 100_000, 3, 3), (FOUR, 100_000, 15, 4), (STEEP, 1_000_000, 1, None),
-            (UNEVEN, 100_000, 1, 7), (TAIL, 200_000, 1, None),
+            (FOUR, 2, 5000, None, "list"), (FOUR, 1, 10_000, 1, "float16"),
+            ((1.0, 0.0, 3.0), 5, 2000, 2, "ndarray.uint8"), (range(200), 20_000, 5, 6, "uint8"),
+            (FOUR, 50, 2000, 5, "list"), ((1.0, 9.0), 2, 2000, None, "list.float32"),
+            (tuple(float(i) for i in range(1, 41)), 20_000, 5, None, "tuple"),
+            (range(LONG), 100_000, 3, 3, "ndarray.int32"), (FOUR, 100_000, 15, 4, "list"),
+            (STEEP, 1_000_000, 1, None, "float16"), (UNEVEN, 100_000, 1, 7, "float32"),
+            (TAIL, 200_000, 1, None, "ndarray.float32"),
         )  # fmt: skip
-        for weights, count, passes, seed in many:
+        for weights, count, passes, seed, kind in many:
             trials = max(1, int(passes * setting.effort.trials))
             generator = None if seed is None else Generator(setting.seed + seed)
-            given = {"weights": Values(weights), "num_samples": count, "generator": generator}
-            yield given, [Passes(trials)]
+            given = {"weights": Values(weights, kind), "num_samples": count}
+            yield {**given, "generator": generator}, [Passes(trials)]
 
     return cases(setting, made())
 
@@ -117,13 +143,16 @@ def _many(setting: Setting) -> Iterator[Case]:
 def _many_first(setting: Setting) -> Iterator[Case]:
     def made() -> Made:
         many = (
-            (FOUR, 1, 10_000, None), (FOUR, 4, 10_000, 1), ((1.0, 0.0, 3.0), 2, 4000, None),
-            (tuple(float(i) for i in range(1, 41)), 7, 10_000, 2), (range(LONG), 5, 200, 3),
-            (ONE_HEAVY, 30, 400, None), (ONE_HEAVY, 1000, 100, 4), (STEEP, 3, 4000, None),
+            (FOUR, 1, 10_000, None, "list"), (FOUR, 4, 10_000, 1, "ndarray.float16"),
+            ((1.0, 0.0, 3.0), 2, 4000, None, "int32"), (range(LONG), 5, 200, 3, "float32"),
+            (tuple(float(i) for i in range(1, 41)), 7, 10_000, 2, "list"),
+            (ONE_HEAVY, 30, 400, None, "ndarray.float32"), (ONE_HEAVY, 1000, 100, 4, "list"),
+            (STEEP, 3, 4000, None, "float64"),
         )  # fmt: skip
-        for weights, count, passes, seed in many:
+        for weights, count, passes, seed, kind in many:
             generator = None if seed is None else Generator(setting.seed + seed)
-            given = {"weights": Values(weights), "num_samples": count, "replacement": False}
+            held = Values(weights, kind)
+            given = {"weights": held, "num_samples": count, "replacement": False}
             yield {**given, "generator": generator}, [Passes(int(passes * setting.effort.trials))]
 
     return cases(setting, made())
@@ -138,6 +167,11 @@ def _scaled(setting: Setting) -> Iterator[Case]:
             weights = Values(tuple(scale * weight for weight in (1, 2, 3, 4)), kind)
             trials = int(3 * setting.effort.trials) or 1
             yield {"weights": weights, "num_samples": 20_000}, [Passes(trials)]
+        for kind, scale in FULL:
+            weights = Values(tuple(scale * weight for weight in (1, 2, 3, 4)), kind)
+            yield {"weights": weights, "num_samples": 20_000}, [Passes(1)]
+        for kind in ("list", "ndarray.bool", "bool"):
+            yield {"weights": Values(MASK, kind), "num_samples": 5000}, [Passes(1)]
         for scale in (1e-30, 1e30):
             weights = Values(tuple(scale * weight for weight in (1, 2, 3, 4)))
             yield {"weights": weights, "num_samples": 2, "replacement": False}, [Passes(3000)]

@@ -64,7 +64,9 @@ def _rank_dice(setting: Setting) -> Iterator[Case]:
             arguments = {
                 "dataset": Mapped(2 * EACH, gives="dice", gated=1), "num_workers": 2, **SINGLE
             }  # fmt: skip
-            yield Case(ROLE, arguments, _passes(2, 1), width, world="group", alike=True)
+            for more in ({}, {"generator": Generator(3)}):
+                given = {**arguments, **more}
+                yield Case(ROLE, given, _passes(2, 1), width, world="group", alike=True)
 
 
 def _own(setting: Setting) -> Iterator[Case]:

@@ -26,7 +26,7 @@ from conformance.operations import (
     SetEpoch,
     Take,
 )  # fmt: skip
-from conformance.recipes import PARTS, Data, Generator, Probe, Recipe, Role, Values
+from conformance.recipes import PARTS, Data, Generator, Probe, Recipe, Role, Torch, Values
 from conformance.scenarios import Scenario, Setting
 from conformance.scenarios.lengths import BIG, lengths
 
@@ -67,6 +67,9 @@ def _passes_small(setting: Setting) -> Iterator[Case]:
     for count, width in itertools.product((5, 8), (2, 3)):
         yield _case(Probe("Doubling", count), [SetEpoch(0), Len(), Iterate()], width, {})
         yield _case(Values(tuple(range(count, 0, -1))), [Iterate(), Iterate()], width, {})
+    for count, width in itertools.product((0, 1, 5, 8, 150), (1, 2, 3, 4)):
+        for flags in _flags(setting):
+            yield _case(Probe("Unsized", count), [Iterate(), Iterate()], width, flags)
     yield from _strange(setting)
     yield from _resized(setting)
 
@@ -238,11 +241,13 @@ def _whole_batches(setting: Setting) -> Iterator[Case]:
 
 
 def _twice(setting: Setting) -> Iterator[Case]:
-    for rank in (0, 1):
-        inner = Role("DistributedSampler", dataset=Data(8), num_replicas=2, rank=rank)
-        yield _case(inner, [], 2, {})
-        inner = Role(ROLE, sampler=Probe("Descending", 8), num_replicas=2, rank=rank)
-        yield _case(inner, [], 2, {})
+    """Over as many ranks as before, over more, over fewer and over one."""
+    ranks = ((2, 0), (2, 1), (3, 0), (4, 3), (64, 1))
+    for (parts, rank), width in itertools.product(ranks, (2, 1, 3, 4)):
+        own = {"num_replicas": parts, "rank": rank}
+        yield _case(Role("DistributedSampler", dataset=Data(8), **own), [], width, {})
+        yield _case(Role(ROLE, sampler=Probe("Descending", 8), **own), [], width, {})
+        yield _case(Torch("DistributedSampler", dataset=Data(8), **own), [], width, {})
 
 
 def _views(setting: Setting) -> Iterator[Case]:

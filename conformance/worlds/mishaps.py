@@ -59,7 +59,7 @@ class Long(Exception):
     """Its text is longer than some buffers."""
 
     def __str__(self) -> str:
-        return f"{super().__str__()} {'x ' * 3000}"
+        return f"{super().__str__()} {'x' * 4400}"
 
 
 class Dropped(ConnectionError):

@@ -118,7 +118,7 @@ def read(
     return recorder.items(), error
 
 
-TEXT_MAX = 8000
+TEXT_MAX = 12_000
 """How much of an exception's text is kept."""
 
 BEHIND_MAX = 3

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch.utils.data import Sampler
+from torch.utils.data import BatchSampler, Sampler
 
 from conformance.recipes import part
 
@@ -84,6 +84,14 @@ class Descending(Counting):
         return self.count - 1 - place
 
 
+class Posing(Descending):
+    """The same, with the attributes of other samplers, which say nothing of what it yields."""
+
+    batch_size, drop_last, num_samples, replacement = 2, True, 1, False
+    generator = batch_sampler = None
+    sampler, data_source, dataset, indices = range(2), range(99), range(50), [7, 8]
+
+
 class Doubling(Counting):
     """Every index twice in a row: a multiset that a set would lose."""
 
@@ -139,8 +147,17 @@ class Raising(Counting):
         return self.count + (self.at == self.count)
 
 
-OWN = {kind.__name__: kind for kind in (Planned, PlannedRuntime)}
-"""Exceptions that are not Python's."""
+def leaked(*_: Any) -> RuntimeError:
+    """What a generator raises in which a StopIteration was not caught."""
+    error = RuntimeError("generator raised StopIteration")
+    error.__cause__ = StopIteration()
+    return error
+
+
+OWN: dict[str, Callable[..., BaseException]] = {
+    "Planned": Planned, "PlannedRuntime": PlannedRuntime, "Leaked": leaked,
+}  # fmt: skip
+"""Exceptions that are not Python's, or not raised by one call."""
 
 
 class Epoched(Counting):
@@ -175,6 +192,26 @@ class Pairs(Counting):
         return part(place, self.at)
 
 
+class Sourced(Descending):
+    """Keeps what torch's samplers keep, under the same names, and has an order of its own."""
+
+    def __init__(self, count: int, at: int = 0) -> None:
+        super().__init__(count, at)
+        self.data_source, self.num_samples = range(count), count
+        self.generator, self.shuffle, self.seed = torch.Generator(), True, 0
+
+
+class Bucketed(Pairs, BatchSampler):  # type: ignore[misc]
+    """The same batches as tuples, the last first; what torch's class is told does not say so."""
+
+    def __init__(self, count: int, at: int = 0) -> None:
+        super().__init__(count, at)
+        self.sampler, self.batch_size, self.drop_last = range(2 * count), 3, at == 2
+
+    def item(self, place: int) -> Any:
+        return tuple(part(self.count - 1 - place, self.at))
+
+
 class TorchRandom(Counting):
     """A fresh permutation of [0, count) from torch's global generator."""
 
@@ -202,7 +239,8 @@ class PythonRandom(TorchRandom):
 PROBES: dict[str, Any] = {
     probe.__name__: probe
     for probe in (
-        Counting, Descending, Doubling, Unsized, Endless, Lying, Raising, Epoched, Turning, Pairs,
-        TorchRandom, NumpyRandom, PythonRandom,
+        Counting, Descending, Posing, Doubling, Unsized, Endless, Lying, Raising, Epoched,
+        Turning, Pairs,
+        Sourced, Bucketed, TorchRandom, NumpyRandom, PythonRandom,
     )
 }  # fmt: skip

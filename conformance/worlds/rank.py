@@ -7,18 +7,21 @@ import itertools
 import math
 import pickle
 import time
+from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, ClassVar
 
 import torch
 
 from conformance import operations as op
+from conformance.candidate import FIRST
 from conformance.case import Case
 from conformance.trace import Event, RankTrace
 from conformance.worlds.globals import digest, seed_globals
 from conformance.worlds.observe import CHUNK, Recorder, error_of, read
-from conformance.worlds.realise import Realiser
+from conformance.worlds.realise import Realiser, refilled
 
 
 class Slow(BaseException):
@@ -37,6 +40,9 @@ class Rank:
         self.case, self.rank, self.roles, self.until = case, rank, roles, until
         self.iterators: dict[str, Any] = {}
         self.batches: list[Any] = []
+        self.twin: Any = None
+        self.neighbours: list[Any] = []
+        self.refilled: list[Any] = []
 
     def run(self) -> RankTrace:
         """Carry out the plan; what is raised becomes part of the trace and the plan goes on."""
@@ -71,10 +77,29 @@ class Rank:
         return Event(operation, value, told)
 
     def _build(self, operation: op.Rebuild | None) -> tuple[Any, Any]:
-        case, self.iterators = self.case, {}
+        case, self.iterators, self.twin = self.case, {}, None
         arguments = dict(case.arguments) | dict(operation.overrides if operation else ())
         self.made = Realiser(self.roles, self.rank, case.world_size, case.passed)
         self.sampler = self.made.role(case.role, arguments)
+        return None, None
+
+    def _refill(self, operation: op.Refill) -> tuple[Any, Any]:
+        held, told = self.made.held, dict(operation.overrides)
+        kept = {name: refilled(held.get(name), recipe) for name, recipe in told.items()}
+        self.refilled.append(held)  # what is made afterwards shall not have the same addresses
+        return self._build(op.Rebuild(tuple(kept.items())))
+
+    def _neighbour(self, operation: op.Neighbour) -> tuple[Any, Any]:
+        case = self.case
+        made = Realiser(self.roles, self.rank, case.world_size, case.passed)
+        beside = made.role(case.role, case.beside(operation))
+        self.neighbours.append(beside)
+        with suppress(TypeError):
+            len(beside)
+        if operation.epoch is not None:
+            beside.set_epoch(operation.epoch)
+        if operation.count:
+            deque(itertools.islice(beside, operation.count), maxlen=0)
         return None, None
 
     def _len(self, _: op.Len) -> tuple[Any, Any]:
@@ -128,9 +153,10 @@ class Rank:
         return (replace(items, extra=more) if more else items), None
 
     def _scribble(self, _: op.Scribble) -> tuple[Any, Any]:
+        again = len(self.batches) - len({id(batch) for batch in self.batches})
         for batch in self.batches:
             batch[:] = [-7] * (len(batch) + 1)
-        return len(self.batches), None
+        return again, None
 
     def _look(self, operation: op.Look) -> tuple[Any, Any]:
         recorder = Recorder()
@@ -179,17 +205,24 @@ class Rank:
         return (self.made.handed_over, self.made.digest()), None
 
     def _inner(self, _: op.Inner) -> tuple[Any, Any]:
-        return read(iter(self.made.probes[0]), self.case.limit)
+        return read(iter(self.made.first), self.case.limit)
+
+    def _twin(self, _: op.Twin) -> tuple[Any, Any]:
+        """The inner sampler of the case's own arguments, made anew where it is not yet there."""
+        if self.twin is None:
+            self.twin = self.made.twin(self.case.argument(FIRST[self.case.role]))
+        return read(iter(self.twin), self.case.limit)
 
     def _inspect(self, _: op.Inspect) -> tuple[Any, Any]:
         seen = self.made.probes[0].seen
         return {key: list(v) if isinstance(v, list) else v for key, v in seen.items()}, None
 
     DO: ClassVar[dict[Any, Callable[[Any, Any], tuple[Any, Any]]]] = {
-        type(None): _build, op.Rebuild: _build, op.Len: _len, op.SetEpoch: _set_epoch,
+        type(None): _build, op.Rebuild: _build, op.Refill: _refill, op.Neighbour: _neighbour,
+        op.Len: _len, op.SetEpoch: _set_epoch,
         op.Iterate: _iterate, op.Passes: _passes, op.Epochs: _passes, op.Open: _open,
         op.Take: _take, op.Drain: _drain, op.Scribble: _scribble, op.Look: _look,
         op.Globals: _globals, op.Reseed: _reseed, op.Surround: _surround, op.Copy: _copy,
         op.Resize: _resize, op.Overwrite: _overwrite, op.Arguments: _arguments,
-        op.Inspect: _inspect, op.Inner: _inner,
+        op.Inspect: _inspect, op.Inner: _inner, op.Twin: _twin,
     }  # fmt: skip

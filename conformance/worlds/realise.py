@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import torch
+import torch.utils.data
 
 from conformance.candidate import FIRST, RANKED
-from conformance.recipes import Data, Generator, Probe, Raw, Recipe, Role, Runs, Sparse, Values
+from conformance.recipes import (
+    Data,
+    Generator,
+    Probe,
+    Raw,
+    Recipe,
+    Role,
+    Runs,
+    Sparse,
+    Torch,
+    Values,
+)
 from conformance.worlds.probes import PROBES
 
 READABLE = 1 << 24
@@ -34,6 +46,28 @@ class Dataset:
         return index
 
 
+def _items(n: int) -> Any:
+    return Dataset(n)
+
+
+SOURCE: dict[str, Callable[[int], Any]] = {
+    "ndarray": lambda n: np.zeros((n, 3), dtype=np.uint8),
+    "tensor": lambda n: torch.zeros(n, 3, dtype=torch.uint8),
+    "subset": lambda n: torch.utils.data.Subset(_items(2 * n + 15), range(n)),
+    "concat": lambda n: torch.utils.data.ConcatDataset([_items(n // 2), _items(n - n // 2)]),
+    "columns": lambda n: torch.utils.data.TensorDataset(torch.zeros(n, 3), torch.zeros(n)),
+    "list": lambda n: list(range(n)),
+}
+"""What a dataset of n items may be, by the kind that `Data` names."""
+
+
+class Backwards(list[Any]):
+    """A list of the user's own, whose passes begin at its end."""
+
+    def __iter__(self) -> Iterator[Any]:
+        return reversed(self)
+
+
 class Realiser:
     """Makes the objects of one rank and remembers those that the plan speaks of later."""
 
@@ -43,18 +77,29 @@ class Realiser:
         self.probes: list[Any] = []
         self.generators: list[torch.Generator] = []
         self.given: list[Any] = []
+        self.first: Any = None
+        self.held: dict[str, Any] = {}
         self.handed_over = 0
 
     def role(self, name: str, arguments: dict[str, Any]) -> Any:
-        """Construct a role: its first argument by position, the others by name."""
+        """Construct a role of the candidate."""
+        return self._built(self.roles[name], name, arguments)
+
+    def _built(self, kind: Any, name: str, arguments: dict[str, Any]) -> Any:
+        """Construct a class for a role: its first argument by position, the others by name."""
         values = {key: self.value(recipe) for key, recipe in arguments.items()}
         if self.passed and name in RANKED:
             values = {**values, "num_replicas": self.world_size, "rank": self.rank} | {
                 key: values[key] for key in ("num_replicas", "rank") if key in values
             }
-        first = values.pop(FIRST[name])
+        self.held = dict(values)
+        self.first = values.pop(FIRST[name])
         self.handed_over = self.digest()
-        return self.roles[name](first, **values)
+        return kind(self.first, **values)
+
+    def twin(self, recipe: Any) -> Any:
+        """The object for a recipe once more, of which the plan does not speak."""
+        return Realiser(self.roles, self.rank, self.world_size, self.passed).value(recipe)
 
     def value(self, recipe: Any) -> Any:
         """The object for a recipe; anything else stands for itself."""
@@ -62,7 +107,9 @@ class Realiser:
             return getattr(self, f"_{type(recipe).__name__.lower()}")(recipe)
         return recipe
 
-    def _data(self, recipe: Data) -> Dataset:
+    def _data(self, recipe: Data) -> Any:
+        if recipe.kind:
+            return SOURCE[recipe.kind](recipe.n)
         self.datasets.append(Dataset(recipe.n))
         return self.datasets[-1]
 
@@ -96,6 +143,10 @@ class Realiser:
     def _role(self, recipe: Role) -> Any:
         return self.role(recipe.name, dict(recipe.arguments))
 
+    def _torch(self, recipe: Torch) -> Any:
+        kind = getattr(torch.utils.data, recipe.name)
+        return self._built(kind, recipe.name, dict(recipe.arguments))
+
     def overwrite(self) -> None:
         """Overwrite, as their owner may, every mutable sequence that was handed over."""
         for given in self.given:
@@ -110,11 +161,28 @@ class Realiser:
         return zlib.crc32(repr(shown).encode())
 
 
+def refilled(held: Any, recipe: Any) -> Any:
+    """The object that was handed over, overwritten in place; the recipe where it cannot be."""
+    if isinstance(recipe, Data) and isinstance(held, Dataset):
+        held.n = recipe.n
+    elif isinstance(recipe, Probe) and hasattr(held, "count"):
+        held.count = recipe.count
+    elif isinstance(recipe, Values) and isinstance(held, (list, np.ndarray, torch.Tensor)):
+        held[:] = _sequence(recipe.items, recipe.kind)
+    else:
+        return recipe
+    return held
+
+
 def _sequence(items: Sequence[Any], kind: str) -> Any:
     """`items` in the container that `kind` names."""
     items = list(items) if isinstance(items, Runs) else items
     if kind in ("list", "tuple"):
         return list(items) if kind == "list" else tuple(items)
+    if kind == "backwards":
+        return Backwards(items)
+    if kind.startswith("list."):
+        return list(np.array(items, dtype=kind.partition(".")[2]))
     if kind == "range":
         return items if isinstance(items, range) else range(len(items))
     if kind.startswith("ndarray"):

@@ -30,7 +30,7 @@ class Packer(pickle.Pickler):
     def reducer_override(self, value: Any) -> Any:
         if type(value) is not torch.Tensor or not _dense(value):
             return NotImplemented
-        if self.refuses_shared and value.is_shared():
+        if self.refuses_shared and value.is_shared():  # type: ignore[no-untyped-call]
             raise pickle.PicklingError("a copy of a shared tensor would not be shared")
         flat = value.detach().reshape(-1).view(torch.uint8)
         return _tensor, (pickle.PickleBuffer(flat.numpy().data), value.dtype, value.shape)

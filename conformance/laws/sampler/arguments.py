@@ -18,7 +18,8 @@ from conformance.laws.comparison import (
     row,
     twins,
 )
-from conformance.laws.views import rounds, rows, shown, size, whole_passes
+from conformance.laws.statistics import ALPHA
+from conformance.laws.views import Pass, rounds, rows, shown, size, whole_passes
 from conformance.recipes import Probe
 from conformance.trace import Event, RankTrace, Trace
 
@@ -140,6 +141,9 @@ def resize(trace: Trace) -> Violation | None:
         return None
     changed = [made for made in rounds(trace) if made[0].n != size(trace)]
     require(changed)
+    if _draws_some(trace):
+        made_stale = (_stale_draws(trace, found) for made in changed for found in made)
+        return next((stale for stale in made_stale if stale is not None), None)
     for made in changed:
         got = np.unique(np.concatenate([found.values for found in made]))
         if trace.policies.get("pads") == "sentinel":
@@ -152,6 +156,27 @@ def resize(trace: Trace) -> Violation | None:
             saw = f"n went from {size(trace)} to {made[0].n}; the ranks still make {count} items"
             return Violation("stale-size", saw, events=rows(*made))
     return None
+
+
+def _draws_some(trace: Trace) -> bool:
+    """Whether a pass is not all of the dataset, each item once."""
+    return trace.case.argument("num_samples") is not None or trace.case.argument("replacement")
+
+
+def _stale_draws(trace: Trace, found: Pass) -> Violation | None:
+    """As many draws as stated, in range, each block a permutation or, in the long run, from all."""
+    n, values = found.n, found.values
+    count = trace.case.argument("num_samples")
+    saw = f"n went from {size(trace)} to {n}; the pass has {shown(values)}"
+    stale = Violation("stale-size", saw, events=rows(found))
+    inside = bool(((values >= 0) & (values < n)).all())
+    if not inside or len(values) != (n if count is None else count):
+        return stale
+    if trace.case.argument("replacement"):
+        # P(max <= m) is exactly this; a thousand such looks spend ALPHA together
+        return stale if ((values.max() + 1) / n) ** len(values) < ALPHA / 1000 else None
+    often = np.bincount(values, minlength=n)
+    return stale if often.max() - often.min() > 1 else None
 
 
 def _never_opened(rank: RankTrace, number: int) -> bool:
@@ -192,7 +217,7 @@ def error_through(trace: Trace) -> Violation | None:
 
 def _not_through(trace: Trace, probe: Probe, event: Event) -> Violation | None:
     """Whether the inner sampler's exception, or what came before it, was lost in a pass."""
-    kind, message = probe.what or "Planned", _message(probe)
+    kind, message = LEAKED.get(probe.what, (probe.what or "Planned", _message(probe)))
     if event.error is None:
         saw = f"the inner sampler raised {kind}: {message}; {event.operation} did not"
         return Violation("error-lost", saw)
@@ -206,6 +231,10 @@ def _not_through(trace: Trace, probe: Probe, event: Event) -> Violation | None:
             saw = f"before the error came {shown(event.value.values)}, not {shown(wanted)}"
             return Violation("items-lost", saw)
     return None
+
+
+LEAKED = {"Leaked": ("RuntimeError", "generator raised StopIteration")}
+"""What the caller sees of a StopIteration that a generator did not catch."""
 
 
 def _message(probe: Probe) -> str:

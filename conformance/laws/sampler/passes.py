@@ -28,6 +28,8 @@ from conformance.trace import Error, RankTrace, Trace
 
 OUTPUT_BYTES = 1 << 20
 
+ENTANGLED = "interleaved with another iterator"
+
 
 @law("sampler.works")
 def works(trace: Trace) -> Violation | None:
@@ -145,12 +147,14 @@ def interleave(trace: Trace) -> Violation | None:
     judged = False
     for rank in trace:
         made = whole_passes(rank, trace)
-        for found in (found for found in made if not found.alone):
-            undisturbed = [p for p in made if p.alone and circumstances(p) == circumstances(found)]
+        quiet = [found for found in made if found.alone and not found.beside]
+        for found in (found for found in made if not found.alone or found.beside):
+            undisturbed = [p for p in quiet if circumstances(p) == circumstances(found)]
             for other in undisturbed[:1]:
                 judged = True
                 if not found.same(other):
-                    saw = differ(other, found, "alone", "interleaved with another iterator")
+                    condition = "beside another sampler" if found.beside else ENTANGLED
+                    saw = differ(other, found, "alone", condition)
                     return Violation(
                         "iterators-entangled", saw, differing(other, found), rows(found)
                     )
@@ -161,7 +165,7 @@ def interleave(trace: Trace) -> Violation | None:
 @law("sampler.interleave-generator")
 def interleave_generator(trace: Trace) -> Violation | None:
     require(any(not p.alone for rank in trace for p in whole_passes(rank, trace)))
-    return twins(trace, "iterators-entangled", "interleaved with another iterator", op.Open)
+    return twins(trace, "iterators-entangled", ENTANGLED, op.Open)
 
 
 @law("sampler.idle-iter")

@@ -53,10 +53,10 @@ def global_rng(trace: Trace) -> Violation | None:
 def same_everywhere(trace: Trace) -> Violation | None:
     require(trace.done)
     made = [found for rank in trace for found in whole_passes(rank, trace)]
-    first: dict[int, Pass] = {}
+    first: dict[tuple[int, str], Pass] = {}
     compared = False
     for found in made:
-        known = first.setdefault(found.ordinal, found)
+        known = first.setdefault((found.ordinal, repr(found.overrides)), found)
         compared |= known is not found
         if not known.same(found):
             here = "in this process" if found.rank == known.rank else "in another process"

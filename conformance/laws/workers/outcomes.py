@@ -112,9 +112,17 @@ def unfaithful(error: Error, fault: Fault) -> str:
     told = text(error)
     if not names(told, fault) or fault.what not in told:
         return "other-error"
+    if fault.what == "Long" and own_text(fault) not in told:
+        return "changed-message"
     if error.kind != fault.what:
         return "" if "happen" in told else "no-traceback"
     return "changed-message" if _requoted(error.message, fault) else ""
+
+
+def own_text(fault: Fault) -> str:
+    """What the planned exception says of itself; "" if it is none."""
+    made = EXCEPTIONS.get(fault.what)
+    return str(made(f"planned {fault.at}")) if made else ""
 
 
 def names(told: str, fault: Fault) -> bool:
@@ -124,8 +132,7 @@ def names(told: str, fault: Fault) -> bool:
 
 def _requoted(message: str, fault: Fault) -> bool:
     """Whether a message is not that of the exception, though it has no words but those of it."""
-    made = EXCEPTIONS.get(fault.what)
-    own = str(made(f"planned {fault.at}")) if made else message
+    own = own_text(fault) or message
     return message != own and set(re.findall(r"\w+", message)) == set(re.findall(r"\w+", own))
 
 

@@ -9,10 +9,17 @@ from conformance.laws import Violation, law, require
 from conformance.laws.comparison import is_digest
 from conformance.laws.inner import inner_pass
 from conformance.laws.sampler import interleave
-from conformance.laws.views import rounds, rows, shown, size, whole_passes
+from conformance.laws.views import rounds, rows, shown, whole_passes
 from conformance.laws.wrapper.shares import REFUSALS, divided, drops
-from conformance.recipes import Probe, part
-from conformance.trace import Items, Trace
+from conformance.laws.wrapper.twins import (
+    batches_of,
+    inner_passes,
+    listed,
+    numbered,
+    told,
+    twins,
+)  # fmt: skip
+from conformance.trace import Trace
 
 
 @law("wrapper.length-lie")
@@ -21,21 +28,21 @@ def length_lie(trace: Trace) -> Violation | None:
     inner = trace.case.argument("sampler")
     errors = [[event.error for event in rank.events if event.error] for rank in trace]
     about = f"len {inner.at}" if inner.name == "Lying" else "no len"
-    told = f"{about}, {inner.count} items"
+    said = f"{about}, {inner.count} items"
     for rank, found in enumerate(errors):
         for error in found:
             if not error.is_a(*REFUSALS):
-                return Violation("length-lie-crash", f"{told}: rank {rank} raised {error}")
+                return Violation("length-lie-crash", f"{said}: rank {rank} raised {error}")
     if all(errors):
         return None
     if any(errors):
         raised = [rank for rank, found in enumerate(errors) if found]
-        return Violation("ranks-disagree", f"{told}: only the ranks {raised} raised an error")
+        return Violation("ranks-disagree", f"{said}: only the ranks {raised} raised an error")
     for made in rounds(trace):
         short = divided(trace, made, inner_pass(inner, made[0].n))
         cut = drops(trace, made)  # then what is missing shows in the total alone
         if short is not None and (cut or short.anomaly != "wrong-total"):
-            return Violation("silent-truncation", f"{told}: {short.saw}", events=rows(*made))
+            return Violation("silent-truncation", f"{said}: {short.saw}", events=rows(*made))
     return None
 
 
@@ -43,43 +50,51 @@ def length_lie(trace: Trace) -> Violation | None:
 def inner_untouched(trace: Trace) -> Violation | None:
     """The wrapper twice around one sampler: what was passed stays, and gives its own pass."""
     require(trace.done)
+    trace = numbered(trace)
     for rank in trace:
         digests = [event.value for event in rank.events if is_digest(event)]
         if any(handed_over != now for handed_over, now in digests):
             return Violation("inner-mutated", f"rank {rank.rank}: the inner sequence was changed")
         own = [event.value for event in rank.events if isinstance(event.operation, op.Inner)]
-        wanted = inner_pass(trace.case.argument("sampler"), size(trace))
-        if any(not np.array_equal(items.values, wanted) for items in own):
-            saw = f"rank {rank.rank}: afterwards the inner sampler yields {shown(own[0].values)}"
-            return Violation("inner-mutated", f"{saw} and not {shown(wanted)}")
+        made = whole_passes(rank, trace)
+        for items in own if made else []:
+            may = inner_passes(trace, made[0])
+            if not any(np.array_equal(items.values, wanted) for wanted in may):
+                saw = f"rank {rank.rank}: afterwards the inner sampler yields {shown(items.values)}"
+                return Violation("inner-mutated", f"{saw} and not {shown(may[0])}")
     if any(not found.alone for rank in trace for found in whole_passes(rank, trace)):
         return interleave(trace)
-    told = (op.Arguments, op.Inner)
-    require(any(isinstance(e.operation, told) for rank in trace for e in rank.events))
+    asked = (op.Arguments, op.Inner)
+    require(any(isinstance(e.operation, asked) for rank in trace for e in rank.events))
     return None
 
 
 @law("wrapper.batches")
 def batches(trace: Trace) -> Violation | None:
     """Around a batch sampler: the batches of all ranks are the inner ones, each whole."""
-    inner = trace.case.argument("sampler")
-    require(isinstance(inner, Probe) and inner.name == "Pairs")
-    wanted = [tuple(part(place, inner.at)) for place in range(inner.count)]
-    for made in rounds(trace):
-        got = [tuple(batch) for found in made for batch in _batches(found.items)]
-        if set(got) - set(wanted):
-            odd = next(batch for batch in got if batch not in wanted)
-            saw = f"{list(odd) if isinstance(odd, tuple) else odd} is no batch of the inner sampler"
+    whole, named = numbered(trace), batches_of(trace)
+    require(named)
+    for made, parts in zip(rounds(whole), rounds(trace), strict=True):
+        broken = [b for found in parts for b in listed(found.items) if b not in named]
+        if broken:
+            odd = list(broken[0]) if broken[0][:1] != (-1,) else broken[0][1]
+            saw = f"{odd} is no batch of the inner sampler"
             return Violation("batch-broken", saw, events=rows(*made))
-        lost = [batch for batch in wanted if batch not in got]
-        if lost and not drops(trace, made):
-            return Violation("batch-lost", f"no rank yields {list(lost[0])}", events=rows(*made))
+        got = np.concatenate([found.values for found in made])
+        lost = [np.setdiff1d(wanted, got) for wanted in inner_passes(whole, made[0])]
+        if all(len(one) for one in lost) and not drops(trace, made):
+            saw = f"no rank yields {told(trace, lost[0][:1])}"
+            return Violation("batch-lost", saw, events=rows(*made))
+        odd_kinds = {kind for found in parts for kind in found.items.containers} - _kinds(trace)
+        if odd_kinds:
+            saw = f"a batch of type {min(odd_kinds)} is none of the inner sampler's"
+            return Violation("batch-broken", saw, events=rows(*made))
     return None
 
 
-def _batches(items: Items) -> list[list[int]]:
-    """The batches, or the bare indices as batches of one that no inner sampler gave."""
-    return [[-1, value] for value in items.tolist()] if items.sizes is None else items.tolist()
+def _kinds(trace: Trace) -> set[str]:
+    """The types of the inner sampler's batches."""
+    return {kind for items in twins(trace) for kind in items.containers} or {"list"}
 
 
 @law("wrapper.double")

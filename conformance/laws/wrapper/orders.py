@@ -24,32 +24,46 @@ from conformance.laws.views import (
     whole_passes,
 )  # fmt: skip
 from conformance.laws.wrapper.shares import drops
+from conformance.laws.wrapper.twins import inner_passes, numbered, told, twins
 from conformance.recipes import Probe, Role
 from conformance.trace import Event, Trace
 
 
 @law("wrapper.order")
 def order(trace: Trace) -> Violation | None:
-    inner = trace.case.argument("sampler")
-    require(is_ordered(inner) and trace.policies.get("divides") != "free")
-    judged = [made for made in rounds(trace) if not shuffles(trace, made[0], False)]
+    """In turn or as is declared, but one way in all passes of a case."""
+    whole, inner = numbered(trace), trace.case.argument("sampler")
+    require((is_ordered(inner) or twins(trace)) and trace.policies.get("divides") != "free")
+    judged = [made for made in rounds(whole) if not shuffles(whole, made[0], False)]
     require(judged)
-    for made in judged:
-        wanted = inner_pass(inner, made[0].n, made[0].epoch, made[0].ordinal)
-        kept = len(wanted) // len(made) * len(made) if drops(trace, made) else len(wanted)
-        if not any(np.array_equal(got[:kept], wanted[:kept]) for got in _orders(trace, made)):
-            got = _orders(trace, made)[0]
-            saw = f"the inner sampler yields {shown(wanted)}, the ranks together {shown(got)}"
-            return Violation("inner-order-lost", saw, events=rows(*made))
-    return None
+    lost = [[made for made in judged if not _keeps(whole, made, way)] for way in ways(trace)]
+    if not all(lost):
+        return None
+    made = lost[0][0]
+    wanted, got = inner_passes(whole, made[0])[0], global_order(made, ways(trace)[0])
+    saw = f"the inner sampler yields {told(trace, wanted)}, the ranks together {told(trace, got)}"
+    return Violation("inner-order-lost", saw, events=rows(*made))
+
+
+def _keeps(trace: Trace, made: list[Pass], way: str) -> bool:
+    """Whether the ranks, read in this way, give a pass of the inner sampler."""
+    got, width = global_order(made, way), len(made)
+    for wanted in inner_passes(trace, made[0]):
+        kept = len(wanted) // width * width if drops(trace, made) else len(wanted)
+        if np.array_equal(got[:kept], wanted[:kept]):
+            return True
+    return False
+
+
+def ways(trace: Trace) -> list[str]:
+    """The declared division, or either if none is declared."""
+    divides = trace.policies.get("divides")
+    return [divides] if divides else ["interleaved", "contiguous"]
 
 
 def _orders(trace: Trace, made: list[Pass]) -> list[NDArray[np.int64]]:
     """The global order under the declared division, or under either if none is declared."""
-    divides = trace.policies.get("divides")
-    return [
-        global_order(made, how) for how in ([divides] if divides else ["interleaved", "contiguous"])
-    ]
+    return [global_order(made, way) for way in ways(trace)]
 
 
 @law("wrapper.shuffle")
@@ -78,8 +92,9 @@ def shuffle(trace: Trace) -> Violation | None:
 @law("wrapper.uniform")
 def uniform(trace: Trace) -> Violation | None:
     """The inner pass is a permutation of [0, n), whole or cut by drop_last."""
-    made, n = table(trace), size(trace)
-    require(made.shape[1] == n - n % trace.case.world_size)
+    trace = numbered(trace)
+    made, n = table(trace), len(twins(trace)[0]) if twins(trace) else size(trace)
+    require(made.shape[1] == n - n % trace.case.world_size and (made >= 0).all())
     return shuffled(made, n)
 
 
@@ -92,13 +107,11 @@ def set_epoch(trace: Trace) -> Violation | None:
         inner = dict(inner.arguments).get("sampler")
     require(isinstance(inner, Probe) and inner.name == "Epoched")
     for rank in trace:
-        told, asked = seen(rank.events, "epochs"), _asked(rank.events)
-        require(told is not None and asked)
-        if told != asked:
-            saw = (
-                f"rank {rank.rank}: set_epoch was called with {asked}, the inner sampler saw {told}"
-            )
-            return Violation("epoch-not-forwarded", saw)
+        heard, asked = seen(rank.events, "epochs"), _asked(rank.events)
+        require(heard is not None and asked)
+        if heard != asked:
+            saw = f"set_epoch was called with {asked}, the inner sampler saw {heard}"
+            return Violation("epoch-not-forwarded", f"rank {rank.rank}: {saw}")
     return None
 
 
@@ -114,12 +127,13 @@ def seen(events: tuple[Event, ...], what: str) -> Any:
 
 @law("wrapper.fresh-draw")
 def fresh_draw(trace: Trace) -> Violation | None:
-    made = rounds(trace)
+    whole = numbered(trace)
+    made = rounds(whole)
     require(len(made) > 1)
     first, second = global_order(made[0]), global_order(made[1])
-    turns = trace.case.argument("sampler").name == "Turning"
-    if turns and np.array_equal(first, second):
-        saw = f"the inner sampler turns by one each pass; the wrapper gave {shown(first)} twice"
+    if _moves(whole, len(first)) and np.array_equal(first, second):
+        saw = f"the inner sampler goes on with each pass; the wrapper gave {told(trace, first)}"
+        saw += " twice"
         return Violation("stale-draw", saw, events=rows(*made[0], *made[1]))
     for rank in trace:
         drawn, asked = seen(rank.events, "passes"), len(whole_passes(rank, trace))
@@ -127,3 +141,11 @@ def fresh_draw(trace: Trace) -> Violation | None:
             saw = f"rank {rank.rank}: the inner sampler was drawn {drawn} times in {asked} passes"
             return Violation("drawn-twice", saw)
     return None
+
+
+def _moves(trace: Trace, count: int) -> bool:
+    """Whether the first two passes of the inner sampler differ in their first `count` items."""
+    own = [items.values[:count] for items in twins(trace)]
+    if not own:
+        return bool(trace.case.argument("sampler").name == "Turning")
+    return len(own) > 1 and not np.array_equal(own[0], own[1])

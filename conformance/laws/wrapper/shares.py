@@ -16,6 +16,7 @@ from conformance.laws.views import (
     rows,
     shown,
 )  # fmt: skip
+from conformance.laws.wrapper.twins import inner_passes, numbered, twins
 from conformance.trace import Event, Trace
 
 REFUSALS = ("ValueError", "RuntimeError", "TypeError")
@@ -24,14 +25,14 @@ REFUSALS = ("ValueError", "RuntimeError", "TypeError")
 
 @law("wrapper.cover")
 def cover(trace: Trace) -> Violation | None:
-    inner = trace.case.argument("sampler")
-    for made in rounds(trace):
-        wanted = inner_pass(inner, made[0].n, made[0].epoch, made[0].ordinal)
-        found = divided(trace, made, wanted)
-        if found is not None:
-            return found
+    inner, whole = trace.case.argument("sampler"), numbered(trace)
+    for made in rounds(whole):
+        found = [divided(whole, made, wanted) for wanted in inner_passes(whole, made[0])]
+        if all(found):
+            return found[0]
         kept = 0 if drops(trace, made) else None
-        odd = retyped(inner, *(share.items for share in made), count=kept)
+        shares = [] if twins(trace) else [share.items for share in made]
+        odd = retyped(inner, *shares, count=kept) if shares else ""
         if odd:
             saw = f"items of type {odd} are not what the inner sampler yielded"
             return Violation("foreign-index", saw, events=rows(*made))

@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 UNSEEDED = ("SequentialSampler", "BatchSampler", "DatasetFromSampler")
 """Roles that have nothing to draw: global states need no seed for them."""
 
-LOOKING = (op.Iterate, op.Take, op.Drain, op.Passes, op.Epochs, op.Open, op.Inner, op.Globals)
+LOOKING = (
+    op.Iterate, op.Take, op.Drain, op.Passes, op.Epochs, op.Open, op.Inner, op.Twin, op.Globals,
+)  # fmt: skip
 """Operations in which something might be drawn."""
 
 TOLD = [

@@ -10,10 +10,11 @@ from collections.abc import Callable
 from typing import Any
 
 from conformance import operations as op
+from conformance.candidate import FIRST
 from conformance.report.reproduction.draft import Draft
 from conformance.report.reproduction.presenting import setter
 from conformance.report.reproduction.seen import NOTHING, Form, form_of
-from conformance.report.reproduction.values import call, expression
+from conformance.report.reproduction.values import call, expression, overwritten
 from conformance.trace import Event
 
 Statements = Callable[[Draft, Any, Event], list[str]]
@@ -75,6 +76,29 @@ def _appended(iterable: str, form: Form) -> list[str]:
 
 def _rebuild(draft: Draft, step: op.Rebuild, event: Event) -> list[str]:
     return construction(draft, step.overrides)
+
+
+def _refill(draft: Draft, step: op.Refill, event: Event) -> list[str]:
+    """What was handed over is overwritten, and the role built from the same objects."""
+    lines: list[str] = []
+    kept = [(name, overwritten(draft, name, recipe, lines)) for name, recipe in step.overrides]
+    return [*lines, *construction(draft, tuple(kept))]
+
+
+def _neighbour(draft: Draft, step: op.Neighbour, event: Event) -> list[str]:
+    """A second sampler, of which the plan does not speak again: its arguments are not held."""
+    lines, kept = list[str](), {kind: [*names] for kind, names in draft.kept.items()}
+    name = f"beside_{draft.case.plan.index(step)}"
+    lines.append(f"{name} = {call(draft, draft.built, draft.case.beside(step), lines)}")
+    draft.kept.clear()
+    draft.kept.update(kept)
+    lines += ["try:", f"    len({name})", "except TypeError:", "    pass"]
+    if step.epoch is not None:
+        lines.append(f"{name}.{setter(draft)}({expression(draft, step.epoch, lines)})")
+    if step.count:
+        draft.need("itertools")
+        lines.append(f"list(itertools.islice({name}, {step.count}))")
+    return lines
 
 
 def _len(draft: Draft, step: op.Len, event: Event) -> list[str]:
@@ -139,7 +163,8 @@ def _drain(draft: Draft, step: op.Drain, event: Event) -> list[str]:
 
 
 def _scribble(draft: Draft, step: op.Scribble, event: Event) -> list[str]:
-    return ["for batch in batches:", "    batch[:] = [-7] * (len(batch) + 1)"]
+    again = "now.append(len(batches) - len({id(batch) for batch in batches}))"
+    return [again, "for batch in batches:", "    batch[:] = [-7] * (len(batch) + 1)"]
 
 
 def _look(draft: Draft, step: op.Look, event: Event) -> list[str]:
@@ -226,7 +251,19 @@ def _arguments(draft: Draft, step: op.Arguments, event: Event) -> list[str]:
 
 
 def _inner(draft: Draft, step: op.Inner, event: Event) -> list[str]:
-    return _whole(draft, draft.kept["probe"][0], event)
+    return _whole(draft, (draft.kept["inner"] or draft.kept["probe"])[-1], event)
+
+
+def _twin(draft: Draft, step: op.Twin, event: Event) -> list[str]:
+    """The first one after a construction makes the other inner sampler, too."""
+    lines: list[str] = []
+    if not draft.kept["twin"]:
+        held = {kind: [*names] for kind, names in draft.kept.items()}
+        inner = draft.case.argument(FIRST[draft.case.role])
+        lines.append(f"twin = {expression(draft, inner, lines)}")
+        draft.kept.clear()
+        draft.kept.update({**held, "twin": ["twin"]})
+    return [*lines, *_whole(draft, "twin", event)]
 
 
 def _inspect(draft: Draft, step: op.Inspect, event: Event) -> list[str]:
@@ -234,9 +271,11 @@ def _inspect(draft: Draft, step: op.Inspect, event: Event) -> list[str]:
 
 
 STATEMENTS: dict[type, Statements] = {
-    op.Rebuild: _rebuild, op.Len: _len, op.SetEpoch: _set_epoch, op.Iterate: _iterate,
-    op.Passes: _passes, op.Epochs: _epochs, op.Open: _open, op.Take: _take, op.Drain: _drain,
-    op.Scribble: _scribble, op.Look: _look, op.Globals: _globals, op.Reseed: _reseed,
+    op.Rebuild: _rebuild, op.Refill: _refill, op.Neighbour: _neighbour, op.Len: _len,
+    op.SetEpoch: _set_epoch, op.Iterate: _iterate, op.Passes: _passes, op.Epochs: _epochs,
+    op.Open: _open, op.Take: _take,
+    op.Drain: _drain, op.Scribble: _scribble, op.Look: _look, op.Globals: _globals,
+    op.Reseed: _reseed,
     op.Surround: _surround, op.Copy: _copy, op.Resize: _resize, op.Overwrite: _overwrite,
-    op.Arguments: _arguments, op.Inner: _inner, op.Inspect: _inspect,
+    op.Arguments: _arguments, op.Inner: _inner, op.Twin: _twin, op.Inspect: _inspect,
 }  # fmt: skip

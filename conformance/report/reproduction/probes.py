@@ -14,12 +14,34 @@ PLAIN = ("Counting", "Descending", "Doubling", "Pairs")
 """Probes that are a list to whoever does not count the calls."""
 
 ITEMS = {
-    "Descending": "self.count - 1 - place", "Doubling": "place // 2",
+    "Descending": "self.count - 1 - place", "Posing": "self.count - 1 - place",
+    "Doubling": "place // 2",
     "Epoched": "(self.count - 1 - place + epoch) % self.count",
     "Turning": "(place + self.seen['passes'] - 1) % self.count",
     "Pairs": "[6 * (place // 3) + k for k in {batches}[place % 3]]",
+    "Sourced": "self.count - 1 - place",
+    "Bucketed": "tuple(6 * ((self.count - 1 - place) // 3) + k"
+    " for k in {batches}[(self.count - 1 - place) % 3])",
 }  # fmt: skip
 """Item number `place` of those that do not simply count."""
+
+KEPT = {
+    "Sourced": [
+        "self.data_source, self.num_samples = range(count), count",
+        "self.generator, self.shuffle, self.seed = torch.Generator(), True, 0",
+    ],
+    "Bucketed": ["self.sampler, self.batch_size, self.drop_last = range(2 * count), 3, {cut}"],
+}
+"""What some keep as torch's samplers do."""
+
+POSES = {
+    "Posing": [
+        "    batch_size, drop_last, num_samples, replacement = 2, True, 1, False",
+        "    generator = batch_sampler = None",
+        "    sampler, data_source, dataset, indices = range(2), range(99), range(50), [7, 8]",
+    ]
+}
+"""Attributes that a probe has besides its own."""
 
 RANDOM = {
     "TorchRandom": "torch.randperm(self.count).tolist()",
@@ -61,7 +83,11 @@ def _class(draft: Draft, recipe: Probe) -> list[str]:
     sized = hasattr(_kind(recipe), "__len__")
     polled = draft.has(Inspect) and sized
     polled = polled and recipe.name not in RANDOM
-    lines = [f"class {_name(recipe)}({stand_in(draft, 'Sampler')}):", *_init(recipe, polled)]
+    base = "BatchSampler" if recipe.name == "Bucketed" else "Sampler"
+    lines = [f"class {_name(recipe)}({stand_in(draft, base)}):", *POSES.get(recipe.name, ())]
+    lines += _init(recipe, polled)
+    lines += indented((line.format(cut=recipe.at == 2) for line in KEPT.get(recipe.name, ())), 2)
+    draft.need(*["torch"] * (recipe.name == "Sourced"))
     if sized:
         length = recipe.at if recipe.name == "Lying" else "self.count"
         lines += ["    def __len__(self):", f"        return {length}"]
@@ -124,7 +150,10 @@ def _raised(draft: Draft, recipe: Probe, place: str, margin: str) -> list[str]:
     """`Raising` raises in one place."""
     if recipe.name != "Raising":
         return []
-    raised = _planned(draft, recipe.what or "Planned", f"'planned', {recipe.at}")
+    if recipe.what == "Leaked":
+        raised = "RuntimeError('generator raised StopIteration') from StopIteration()"
+    else:
+        raised = _planned(draft, recipe.what or "Planned", f"'planned', {recipe.at}")
     return [f"{margin}if {place} == {recipe.at}:", f"{margin}    raise {raised}"]
 
 

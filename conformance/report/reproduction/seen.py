@@ -146,6 +146,7 @@ TELL: dict[type, Callable[[Seen, Any], list[Any]]] = {
     op.Iterate: lambda _, value: shown(value), op.Passes: lambda _, value: shown(value),
     op.Epochs: lambda _, value: shown(value), op.Take: lambda _, value: shown(value),
     op.Drain: lambda _, value: shown(value), op.Inner: lambda _, value: shown(value),
+    op.Twin: lambda _, value: shown(value),
     op.Look: _looked, op.Globals: Seen.globals, op.Arguments: _same,
-    op.Inspect: lambda _, value: [value],
+    op.Inspect: lambda _, value: [value], op.Scribble: lambda _, value: [value],
 }  # fmt: skip

@@ -17,15 +17,31 @@ from conformance.operations import (
     Inner,
     Inspect,
     Overwrite,
+    Refill,
     Resize,
     SetEpoch,
 )  # fmt: skip
-from conformance.recipes import Data, Generator, Probe, Raw, Recipe, Role, Runs, Sparse, Values
+from conformance.recipes import (
+    Data,
+    Generator,
+    Probe,
+    Raw,
+    Recipe,
+    Role,
+    Runs,
+    Sparse,
+    Torch,
+    Values,
+)  # fmt: skip
 from conformance.report.reproduction.datasets import mapped, stream
 from conformance.report.reproduction.draft import Draft
 from conformance.report.reproduction.functions import collate, init, order
+from conformance.report.reproduction.kinds import of_kind
+from conformance.report.reproduction.origin import stand_in
 from conformance.report.reproduction.presenting import built, first_formed
 from conformance.report.reproduction.probes import probe
+
+LISTS = ("list", "backwards")
 
 LONG = 1_000_000
 """A dataset that is resized to more items than this is no list."""
@@ -36,6 +52,8 @@ def expression(draft: Draft, recipe: Any, lines: list[str]) -> str:
 
     What the plan speaks of again is held in a variable.
     """
+    if isinstance(recipe, Held):
+        return str(recipe)
     make = _MAKERS.get(type(recipe))
     if make is None:
         return literal(recipe)
@@ -46,8 +64,29 @@ def expression(draft: Draft, recipe: Any, lines: list[str]) -> str:
         return text
     name = hold(draft, kind, text, lines)
     if isinstance(recipe, Values) and recipe.kind not in ("tuple", "range"):
-        draft.kept["lists" if recipe.kind == "list" else "arrays"].append(name)
+        draft.kept["lists" if recipe.kind in LISTS else "arrays"].append(name)
     return name
+
+
+class Held(str):
+    """The name of a variable that holds what is handed over again."""
+
+    __slots__ = ()
+
+
+def overwritten(draft: Draft, name: str, recipe: Any, lines: list[str]) -> Any:
+    """The variable of an argument, which `lines` overwrite; the recipe where it cannot be."""
+    alike = [key for key, value in draft.case.arguments if type(value) is type(recipe)]
+    held = draft.kept[_KINDS.get(type(recipe), "")]
+    if len(held) != len(alike) or name not in alike:
+        return recipe
+    variable = held[alike.index(name)]
+    if isinstance(recipe, Probe):
+        lines.append(f"{variable}.count = {recipe.count}")
+    else:
+        text = f"range({recipe.n})" if isinstance(recipe, Data) else _values(draft, recipe, lines)
+        lines.append(f"{variable}[:] = {text}")
+    return Held(variable)
 
 
 def hold(draft: Draft, kind: str, text: str, lines: list[str]) -> str:
@@ -100,7 +139,9 @@ def _asked(draft: Draft, binding: Binding) -> dict[str, str]:
 
 
 def _data(draft: Draft, recipe: Data, lines: list[str]) -> str:
-    if not draft.has(Resize):
+    if recipe.kind:
+        return of_kind(draft, recipe)
+    if not draft.has(Resize, Refill):
         return f"range({recipe.n})"
     sizes = [recipe.n, *(step.n for step in draft.case.plan if isinstance(step, Resize))]
     if max(sizes) <= LONG:
@@ -110,15 +151,23 @@ def _data(draft: Draft, recipe: Data, lines: list[str]) -> str:
     return f"{draft.define('Data', body)}({recipe.n})"
 
 
+BACKWARDS = ["class Backwards(list):", "    def __iter__(self):", "        return reversed(self)"]
+
+
 def _values(draft: Draft, recipe: Values, lines: list[str]) -> str:
     items, kind = recipe.items, recipe.kind
     whole = isinstance(items, range)
     if kind == "range":
         return repr(items if whole else range(len(items)))
     plain = _spelled(items)
+    if kind.startswith("list."):
+        draft.need("numpy")
+        return f"list(numpy.array({plain}, dtype={kind.partition('.')[2]!r}))"
     if kind in ("list", "tuple"):
         short = literal(tuple(items)) if isinstance(items, tuple) else f"tuple({plain})"
         return plain if kind == "list" else short
+    if kind == "backwards":
+        return f"{draft.define('Backwards', BACKWARDS)}({plain})"
     if kind.startswith("ndarray"):
         draft.need("numpy")
         dtype = kind.partition(".")[2]
@@ -165,15 +214,22 @@ def _role(draft: Draft, recipe: Role, lines: list[str]) -> str:
     return call(draft, recipe.name, dict(recipe.arguments), lines)
 
 
+def _torch(draft: Draft, recipe: Torch, lines: list[str]) -> str:
+    values = {name: expression(draft, value, lines) for name, value in recipe.arguments}
+    first = values.pop(FIRST[recipe.name])
+    words = [first, *(f"{name}={text}" for name, text in values.items())]
+    return f"{stand_in(draft, recipe.name)}({', '.join(words)})"
+
+
 _KINDS = {
     Data: "data", Values: "given", Generator: "generator", Probe: "probe", Mapped: "data",
-    Stream: "data", Order: "order",
+    Stream: "data", Order: "order", Torch: "inner",
 }  # fmt: skip
 
 _WATCHED: dict[str, tuple[type, ...]] = {
-    "data": (Resize, Tell), "order": (SetEpoch,), "given": (Overwrite, Arguments),
+    "data": (Resize, Tell, Refill), "order": (SetEpoch,), "given": (Overwrite, Arguments, Refill),
     "generator": (Globals,),
-    "probe": (Inspect, Inner, Resize),
+    "probe": (Inspect, Inner, Resize, Refill), "inner": (Inner,),
 }  # fmt: skip
 
 
@@ -187,6 +243,6 @@ def _of(make: Callable[[Draft, Any], str]) -> Callable[[Draft, Any, list[str]], 
 
 _MAKERS: dict[type, Callable[[Draft, Any, list[str]], str]] = {
     Data: _data, Values: _values, Sparse: _sparse, Generator: _generator, Raw: _raw,
-    Probe: _probe, Role: _role, Mapped: _of(mapped), Stream: _of(stream), Order: _of(order),
-    Collate: _of(collate), Init: _of(init),
+    Probe: _probe, Role: _role, Torch: _torch, Mapped: _of(mapped), Stream: _of(stream),
+    Order: _of(order), Collate: _of(collate), Init: _of(init),
 }  # fmt: skip

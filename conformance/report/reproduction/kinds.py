@@ -1,0 +1,21 @@
+"""Datasets that are an array, a tensor, or made of others, in the words of a script."""
+
+from __future__ import annotations
+
+from conformance.recipes import Data
+from conformance.report.reproduction.draft import Draft
+
+
+def of_kind(draft: Draft, recipe: Data) -> str:
+    """A dataset of another kind, as `worlds/realise.py` makes it."""
+    n, half = recipe.n, recipe.n // 2
+    if recipe.kind != "list":
+        draft.need("numpy" if recipe.kind == "ndarray" else "torch")
+    return {
+        "ndarray": f"numpy.zeros(({n}, 3), dtype='uint8')",
+        "tensor": f"torch.zeros({n}, 3, dtype=torch.uint8)",
+        "subset": f"torch.utils.data.Subset(range({2 * n + 15}), range({n}))",
+        "concat": f"torch.utils.data.ConcatDataset([range({half}), range({n - half})])",
+        "columns": f"torch.utils.data.TensorDataset(torch.zeros({n}, 3), torch.zeros({n}))",
+        "list": f"list(range({n}))",
+    }[recipe.kind]

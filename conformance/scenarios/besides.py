@@ -1,0 +1,57 @@
+"""A second sampler beside the first: the same role, of other arguments."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from conformance.classes import size_of
+from conformance.operations import Neighbour
+from conformance.recipes import Data, Generator, Probe, Recipe, Role, Runs, Values
+from conformance.scenarios import Setting, subjects
+
+Made = dict[str, Any]
+
+MORE = 3
+"""So many more items the second sampler has, where they can be counted."""
+
+
+def neighbour(setting: Setting, made: Made, count: int = 0) -> Neighbour:
+    """A sampler that agrees with the first in as little as it can; its pass is read for `count`.
+
+    Without `count` it is read to its end.
+    """
+    other = {name: _other(name, value) for name, value in made.items()}
+    if setting.role in subjects.SEEDED and setting.accepts("seed"):
+        other["seed"] = int(made.get("seed", 0)) + 9
+    epoch = 7 if subjects.has_epochs(setting) else None
+    changed = {name: value for name, value in other.items() if value != made.get(name)}
+    return Neighbour(tuple(changed.items()), epoch, count or _enough(made))
+
+
+def _enough(made: Made) -> int:
+    """More items than the second sampler has."""
+    numbers = [value for value in made.values() if type(value) is int]
+    return 2 * size_of(made) + 10 * max([MORE, *numbers])
+
+
+def _other(name: str, value: Any) -> Any:
+    """Another argument of the same meaning; a number, a flag or a name stays."""
+    if isinstance(value, (Data, Probe)):
+        size = "n" if isinstance(value, Data) else "count"
+        return replace(value, **{size: getattr(value, size) + MORE})
+    if isinstance(value, Generator):
+        return replace(value, seed=value.seed + 9)
+    if isinstance(value, Role):
+        inner = {key: _other(key, held) for key, held in value.arguments}
+        return type(value)(value.name, **inner)
+    if isinstance(value, Values) and name != "weight":
+        return replace(value, items=_longer(value.items))
+    return value if isinstance(value, Recipe) or name != "batch_size" else value + 1
+
+
+def _longer(items: Any) -> Any:
+    """More items: each twice, so that there is no other label, and no weight below 0."""
+    if isinstance(items, range):
+        return range(items.start, items.stop + MORE * items.step, items.step)
+    return replace(items, times=2 * items.times) if isinstance(items, Runs) else (*items, *items)

@@ -1,0 +1,88 @@
+"""The laws of `spec/wrapper.md` where a twin tells what the inner sampler yields."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from by_hand import UNMET, judged, traced
+
+from conformance.case import Case
+from conformance.operations import Inner, Iterate, Operation, Resize, Twin
+from conformance.recipes import Data, Generator, Probe, Torch
+from conformance.trace import Trace
+
+RANDOM = Torch("RandomSampler", data_source=Data(3), generator=Generator(1))
+BATCHES = Torch("BatchSampler", sampler=RANDOM, batch_size=2, drop_last=False)
+
+
+def around(inner: Any, *plan: Operation) -> Case:
+    return Case("DistributedSamplerWrapper", {"sampler": inner}, plan)
+
+
+@pytest.mark.parametrize(
+    ("yielded", "anomaly"),
+    [([2, 0, 1], ""), ([1, 2, 0], ""), ([0, 1, 2], "inner-order-lost")],
+)
+def test_the_order_is_that_of_a_pass_of_the_twin(yielded: list[int], anomaly: str) -> None:
+    """A wrapped pass is one that the inner sampler's twin has shown, in its order."""
+    trace = traced(around(RANDOM, Iterate(), Twin(), Twin()), yielded, [2, 0, 1], [1, 2, 0])
+
+    assert judged("wrapper.order", trace) == anomaly
+
+
+def test_fewer_passes_of_a_twin_tell_nothing() -> None:
+    """Without a pass of the twin for each drawing, nobody knows what was due."""
+    trace = traced(around(RANDOM, Iterate(), Iterate(), Twin()), [2, 0, 1], [1, 2, 0], [2, 0, 1])
+
+    assert judged("wrapper.order", trace) == UNMET
+    assert judged("wrapper.cover", traced(around(RANDOM, Iterate()), [7, 7])) == UNMET
+
+
+@pytest.mark.parametrize(("second", "anomaly"), [([2, 0, 1], ""), ([1, 2, 0], "stale-draw")])
+def test_what_the_twin_does_not_repeat_is_not_repeated(second: list[int], anomaly: str) -> None:
+    """A wrapper repeats its pass only where the inner sampler does."""
+    plan = (Iterate(), Iterate(), Twin(), Twin())
+    trace = traced(around(RANDOM, *plan), [1, 2, 0], second, [1, 2, 0], [2, 0, 1])
+
+    assert judged("wrapper.fresh-draw", trace) == anomaly
+
+
+@pytest.mark.parametrize(("afterwards", "anomaly"), [([2, 0, 1], ""), ([0, 1, 2], "inner-mutated")])
+def test_afterwards_the_inner_sampler_goes_on(afterwards: list[int], anomaly: str) -> None:
+    """By itself the inner sampler gives what its twin gives, and nothing else."""
+    plan = (Iterate(), Inner(), Twin(), Twin())
+    trace = traced(around(RANDOM, *plan), [1, 2, 0], afterwards, [1, 2, 0], [2, 0, 1])
+
+    assert judged("wrapper.inner-untouched", trace) == anomaly
+
+
+@pytest.mark.parametrize(
+    ("yielded", "anomaly"),
+    [
+        ([[2, 0], [1]], ""),
+        ([[0, 2], [1]], "batch-broken"),
+        ([[2, 0]], "batch-lost"),
+        ([2, 0, 1], "batch-broken"),
+    ],
+)
+def test_batches_are_those_of_the_twin(yielded: Any, anomaly: str) -> None:
+    """Each batch of the inner sampler comes, and no other one."""
+    trace = traced(around(BATCHES, Iterate(), Twin()), yielded, [[2, 0], [1]])
+
+    assert judged("wrapper.batches", trace) == anomaly
+
+
+@pytest.mark.parametrize(
+    ("second", "anomaly"),
+    [(([4, 3, 2], [1, 0, 4]), ""), (([4, 2, 0], [3, 1, 4]), "inner-order-lost")],
+)
+def test_ranks_are_read_one_way_in_all_passes(second: Any, anomaly: str) -> None:
+    """Who divides in blocks once divides in blocks again."""
+    case = around(Probe("Descending", 4), Iterate(), Resize(5), Iterate()).changed(world_size=2)
+    shares = zip(([3, 2], [1, 0]), second, strict=True)
+    ranks = [traced(case, first, None, then).ranks[0] for first, then in shares]
+    trace = Trace(case, tuple(replace(found, rank=rank) for rank, found in enumerate(ranks)))
+
+    assert judged("wrapper.order", trace) == anomaly
