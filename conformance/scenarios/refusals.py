@@ -49,7 +49,8 @@ def _balanced(role: str) -> Iterator[dict[str, Any]]:
     weight = Values((1.0, 2.0))
     for length in (0, -1, 2.5, "4", None, True):
         yield {"labels": labels, "weight": weight, "length": length}
-    for wrong in ((1.0,), (1.0, 2.0, 3.0), (1.0, -1.0), (1.0, float("nan")), (0.0, 0.0), ()):
+    for wrong in ((1.0,), (1.0, 2.0, 3.0), (1.0, -1.0), (1.0, float("nan")), (1.0, float("inf")),
+                  (0.0, 0.0), ()):  # fmt: skip
         yield {"labels": labels, "length": 4, "weight": Values(wrong)}
     yield {"weight": Values(()), "length": 4, "labels": Values(())}
 

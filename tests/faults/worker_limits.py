@@ -143,7 +143,7 @@ class TimesThePass(Reporting):
     """The timeout is the time for all batches, from the first that is waited for."""
 
     CAUGHT_BY = ("workers.timeout",)
-    ANOMALY = "early-timeout"
+    ANOMALY = "lost-batch"
     rule = _OnePassLong
 
 
