@@ -28,8 +28,8 @@ WRONG = (
     "loaders_passes", "workers", "worker_state", "worker_failures", "worker_starts",
     "worker_deaths", "streams", "transfers", "lifecycles", "balanced", "balanced_orders",
     "sequences", "returns", "epochs", "sizes", "relations", "wrapper_shuffles", "wrapped_kinds",
-    "scales", "labels", "left_behind", "borders", "thresholds", "stream_turns", "worker_limits", "loaders_limits",
-    "handed_over", "besides", "balanced_draws",
+    "scales", "labels", "left_behind", "borders", "thresholds", "stream_turns", "worker_limits",
+    "loaders_limits", "handed_over", "besides", "balanced_draws",
 )  # fmt: skip
 
 RIGHT = {
