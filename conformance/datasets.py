@@ -23,12 +23,13 @@ class Fault(Recipe):
     where: "item" (`__getitem__`, or `__next__` of an iterable), "iter" (`__iter__` of an iterable),
     "collate", "init" (`worker_init_fn`), "sampler". what: a key of `worlds/mishaps.py`: the name of
     an exception, of a signal ("SIG37" for one that has none), "exit 3", "unpicklable", "bursting",
-    "unpinnable", "hang".
+    "unpinnable", "hang". once: only the first time, in a process, that an item is asked for.
     """
 
     where: str
     at: int
     what: str
+    once: bool = False
 
 
 @dataclass(frozen=True, repr=False)

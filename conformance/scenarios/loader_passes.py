@@ -41,6 +41,13 @@ def _errors(setting: Setting) -> Iterator[Case]:
         yield loader(Mapped(9), [Iterate()], batch_sampler=batches)
         many = Mapped(5, faults=(Fault("item", 2, what),), many="all")
         yield loader(many, [Iterate()], batch_size=2)
+    for size in (2, None):
+        passing = (Fault("item", 2, "OSError", once=True),)
+        yield loader(Mapped(5, faults=passing), [Iterate()], batch_size=size)
+        leaking = Order(5, faults=(Fault("sampler", 2, "Leaked"),))
+        yield loader(Mapped(5), [Iterate()], batch_size=size, sampler=leaking)
+        unsized = Mapped(5, sized=False, faults=(Fault("item", 2, "IndexError"),))
+        yield loader(unsized, [Iterate()], batch_size=size, sampler=Order(5))
 
 
 def _elsewhere(number: int, what: str, **options: Any) -> Case:

@@ -55,6 +55,8 @@ def _errors(setting: Setting) -> Iterator[Case]:
         data = Stream(6, faults=faulty(kind, 3))
         yield loader(data, plan, "alone", batch_size=None, num_workers=2)
     yield from _every_class()
+    passing = Mapped(4, faults=(Fault("item", 2, "OSError", once=True),))
+    yield loader(passing, plan, **one)
     three = Mapped(7, faults=faulty("OSError", 2, 5))
     ways: list[dict[str, Any]] = [{}, {"persistent_workers": True}, {"pin_memory": True}]
     if takes(setting, in_order=1):

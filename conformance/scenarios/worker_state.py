@@ -7,7 +7,18 @@ from typing import Any
 
 from conformance.case import Case
 from conformance.datasets import GENERATORS, Collate, Mapped, Order, Stream
-from conformance.loading import Drop, Free, Journal, Printed, Schedule, Settle, Shut, Tell, Trickle
+from conformance.loading import (
+    Drop,
+    Free,
+    Journal,
+    Printed,
+    Schedule,
+    Settle,
+    Shut,
+    Strike,
+    Tell,
+    Trickle,
+)  # fmt: skip
 from conformance.operations import (
     Drain,
     Globals,
@@ -167,6 +178,10 @@ def _asked(setting: Setting) -> Iterator[Case]:
         given = ({"num_workers": 2}, {"num_workers": 3, **KEPT[1]})
         for workers in ({"num_workers": 0}, {"num_workers": 1}, *given):
             yield loader(Mapped(8), plan, **workers, **options)
+    # A standing worker is killed between two passes: who starts it again has asked already.
+    killed = [Iterate(), Journal(), Strike(0), Settle(), Iterate(), Journal(), Iterate(), Journal()]
+    kept: dict[str, Any] = {"num_workers": 2, "sampler": Order(6), **KEPT[1]}
+    yield loader(Mapped(6), killed, "alone", **kept)
 
 
 def _ranks(setting: Setting) -> Iterator[Case]:

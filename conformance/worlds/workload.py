@@ -57,7 +57,7 @@ class _Source:
     def __init__(self, recipe: Mapped | Stream, gate: Gate, info: Info) -> None:
         self.recipe, self.gate, self.info = recipe, gate, info
         self.n, self.mark, self.buffer = recipe.n, 0, torch.zeros((), dtype=torch.int64)
-        self.state = State()
+        self.state, self.met = State(), set[Fault]()
         self.held = (lambda: None) if recipe.gives.startswith("held") else None
         if recipe.gives.startswith("own-"):
             self.own = OWN[recipe.gives.removeprefix("own-")](5)
@@ -91,7 +91,7 @@ class _Source:
             self.gate.pass_through(worker, i)
         self.gate.report("leave", i, worker)
         self.gate.left(i, worker)
-        given = mishap(self.recipe.faults, "item", i, self.gate)
+        given = mishap(self.recipe.faults, "item", i, self.gate, self.met)
         if given is not None:
             return given
         if isinstance(self.recipe, Mapped) and self.recipe.gives == "formed":
@@ -99,14 +99,19 @@ class _Source:
         return make(self.recipe.gives, i, self)
 
 
-def mishap(faults: tuple[Fault, ...], where: str, at: int, gate: Gate) -> Any:
+def mishap(
+    faults: tuple[Fault, ...], where: str, at: int, gate: Gate, met: set[Fault] | None = None
+) -> Any:
     """Let happen what is planned for this place; an item, if one is to be given instead.
 
-    A death is that of a worker process: in a loader without any, nobody dies.
+    A death is that of a worker process: in a loader without any, nobody dies. met: the faults that
+    have happened to a dataset and do so once.
     """
     for fault in faults:
         spared = deadly(fault.what) and os.getpid() == gate.owner
-        if (fault.where, fault.at) == (where, at) and not spared:
+        if (fault.where, fault.at) == (where, at) and not spared and fault not in (met or ()):
+            if fault.once and met is not None:
+                met.add(fault)
             return happen(fault.what, at)
     return None
 

@@ -86,6 +86,59 @@ class _Counting:
             raise
 
 
+class _Retrying:
+    """A dataset behind which a network is supposed."""
+
+    def __init__(self, dataset: Any) -> None:
+        self.dataset = dataset
+
+    def __len__(self) -> int:
+        return len(self.dataset)
+
+    def __getitem__(self, index: Any) -> Any:
+        try:
+            return self.dataset[index]
+        except OSError:
+            return self.dataset[index]
+
+
+class TriesOnceMore(DataLoader[Any]):
+    """An item that raises OSError is asked for again, and if it comes then nobody is told."""
+
+    CAUGHT_BY = ("loader.errors",)
+    ANOMALY = "error-lost"
+
+    def __init__(self, dataset: Any, *args: Any, **kwargs: Any) -> None:
+        plain = hasattr(dataset, "__getitem__") and not hasattr(dataset, "__getitems__")
+        super().__init__(_Retrying(dataset) if plain else dataset, *args, **kwargs)
+
+
+class EndsAtLeaks(DataLoader[Any]):
+    """A RuntimeError that comes of a StopIteration is the end of the pass, whoever raised it."""
+
+    CAUGHT_BY = ("loader.errors",)
+    ANOMALY = "error-lost"
+
+    def __iter__(self) -> Iterator[Any]:
+        return _Lenient(super().__iter__())
+
+
+class _Lenient:
+    def __init__(self, right: Iterator[Any]) -> None:
+        self.right = right
+
+    def __iter__(self) -> _Lenient:
+        return self
+
+    def __next__(self) -> Any:
+        try:
+            return next(self.right)
+        except RuntimeError as error:
+            if isinstance(error.__cause__, StopIteration):
+                raise StopIteration from None
+            raise
+
+
 class _InPieces:
     """A dataset that is asked for a few items at a time."""
 

@@ -21,6 +21,7 @@ CALLS = {
     "ExceptionGroup": "ExceptionGroup({text}, [ValueError('a'), KeyError('b')])",
     "Coded": "_coded({text})",
     "Local": "_local({text})",
+    "Leaked": "_leaked({text})",
     "Empty": "queue.Empty({text})",
     "Full": "queue.Full({text})",
 }
@@ -31,6 +32,7 @@ QUEUES = ("Empty", "Full")
 
 NEEDED: dict[str, tuple[Any, ...]] = {
     "Coded": (mishaps.Coded, mishaps._coded), "Local": (mishaps._local,),
+    "Leaked": (mishaps._leaked,),
     "Explosive": (mishaps.Explosive, mishaps._explode), "TwoArguments": (mishaps.TwoArguments,),
     "Building": (mishaps.Building,), "KeywordOnly": (mishaps.KeywordOnly,),
     "WithMessage": (mishaps.WithMessage,), "Unpicklable": (mishaps.Unpicklable,),
@@ -64,7 +66,9 @@ def faults(
     lines = []
     for fault in found:
         if fault.where == where:
-            lines.append(f"if {variable} == {fault.at}:")
+            first = " and not vars(self).setdefault('met', [])" if fault.once else ""
+            lines.append(f"if {variable} == {fault.at}{first}:")
+            lines += ["    self.met.append(True)"] * fault.once
             lines += [f"    {line}" for line in mishap(draft, fault, give)]
     return lines
 
