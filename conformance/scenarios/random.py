@@ -202,7 +202,7 @@ def _many_throws(setting: Setting) -> Iterator[Case]:
 
 
 SHUFFLES = Scenario("random-shuffles", _shuffles_small, lambda s: _drawn(s, False), 0.3)
-THROWS = Scenario("random-throws", _throws_small, lambda s: _drawn(s, True), 0.3)
+THROWS = Scenario("random-throws", _throws_small, lambda s: _drawn(s, True), 0.4)
 SEEDED = Scenario("random-seeded", _seeded_small, lambda s: _seeded_drawn(s), 0.2)
 MANUAL = Scenario("random-manual", _manual_small, lambda s: _manual_drawn(s), 0.2)
 MANY = Scenario("random-many", _many)
