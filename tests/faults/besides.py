@@ -155,21 +155,6 @@ class ForgivesLeaks(BatchSampler[Any]):
                 raise
 
 
-class RankAsGiven(DistributedSampler):
-    """The rank stays the number of numpy that it was, and places are counted in its type."""
-
-    CAUGHT_BY = ("sampler.integer-like",)
-    ANOMALY = "accepted-then-crashes"
-
-    def __init__(self, dataset: Any, num_replicas: Any = None, rank: Any = None, **named: Any):
-        super().__init__(dataset, num_replicas, rank, **named)
-        self.given = self.rank if rank is None else rank
-
-    def _places(self, n: int) -> torch.Tensor:
-        last = self._share(n) * self.num_replicas + self.given
-        return super()._places(n)[: int(last)]
-
-
 class PlacesInSixteenBits(DistributedSampler):
     """Up to 65,536 indices are kept as int16, of which half have no place in it."""
 
