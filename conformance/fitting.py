@@ -24,7 +24,7 @@ from conformance.operations import (
     Resize,
     SetEpoch,
 )  # fmt: skip
-from conformance.recipes import Role, Torch
+from conformance.recipes import Data, Role, Torch
 
 
 class Unfit(Exception):
@@ -95,7 +95,12 @@ def _default(role: str, name: str, candidate: Description) -> Any:
 
 
 def _inner(value: Any, candidate: Description) -> Any:
-    """A role that is an argument of another takes what it takes, too."""
+    """A role that is an argument of another takes what it takes, too.
+
+    A class that nobody prepared may look into the items of its data: those are indices then.
+    """
+    if isinstance(value, Data) and value.kind:
+        return Data(value.n)
     if not isinstance(value, Role) or isinstance(value, Torch):
         return value
     return Role(value.name, **_taken(value.name, dict(value.arguments), candidate))

@@ -10,7 +10,7 @@ from by_hand import UNMET, error, judged, seen, shares, traced
 from conformance.case import Case
 from conformance.laws.inner import numbers, retyped
 from conformance.operations import Iterate, Len, Look, Rebuild, Refill, Resize, SetEpoch
-from conformance.recipes import Data, Probe, Values
+from conformance.recipes import Data, Generator, Probe, Values
 from conformance.trace import UNREADABLE, Error, Items
 from conformance.worlds.place import Place
 
@@ -83,7 +83,8 @@ def test_what_was_filled_anew_is_what_it_holds(again: list[int], anomaly: str) -
     """A list that holds something else by now gives the order of a fresh one that holds it."""
     other = (("indices", Values((2, 1))),)
     plan = [Iterate(), Refill(other), Iterate(), Rebuild(other), Iterate()]
-    case = Case("SubsetRandomSampler", {"indices": Values((1, 2))}, plan)
+    given = {"indices": Values((1, 2)), "generator": Generator(0)}
+    case = Case("SubsetRandomSampler", given, plan)
     trace = traced(case, [1, 2], None, again, None, [2, 1])
 
     assert judged("sampler.same-everywhere", trace) == anomaly

@@ -153,8 +153,8 @@ def anywhere(setting: Setting, made: Made) -> Plan:
 
 
 def anywhere_seeded(setting: Setting, made: Made) -> Plan:
-    """Without a generator, the seed is that of `torch.manual_seed`."""
-    seeded: Plan = [Reseed(3, "torch"), Iterate()]
+    """Without a generator, the seed is that of the global states, whichever is drawn from."""
+    seeded: Plan = [Reseed(3), Iterate()]
     return [*seeded, Rebuild(), Surround(), *seeded]
 
 

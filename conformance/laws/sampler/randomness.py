@@ -6,8 +6,10 @@ import itertools
 from typing import Any
 
 from conformance import operations as op
+from conformance.case import Case
 from conformance.laws import Violation, law, require
 from conformance.laws.comparison import (
+    DRAWN,
     GLOBAL,
     circumstances,
     differ,
@@ -17,7 +19,7 @@ from conformance.laws.comparison import (
     twins,
 )
 from conformance.laws.views import Pass, rows, whole_passes
-from conformance.recipes import Raw
+from conformance.recipes import Generator, Raw
 from conformance.trace import RankTrace, Trace
 
 READING = (op.Iterate, op.Open, op.Take, op.Drain)
@@ -53,6 +55,8 @@ def global_rng(trace: Trace) -> Violation | None:
 def same_everywhere(trace: Trace) -> Violation | None:
     require(trace.done)
     made = [found for rank in trace for found in whole_passes(rank, trace)]
+    if trace.case.role in DRAWN and not _generator(trace.case):
+        made = [found for found in made if found.reseed]  # else no seed was given
     first: dict[tuple[int, str], Pass] = {}
     compared = False
     for found in made:
@@ -64,6 +68,10 @@ def same_everywhere(trace: Trace) -> Violation | None:
             return Violation("depends-on-process", saw, differing(known, found), rows(known, found))
     require(compared)
     return None
+
+
+def _generator(case: Case) -> bool:
+    return any(isinstance(value, Generator) for _, value in case.arguments)
 
 
 @law("sampler.copyable")
