@@ -55,7 +55,7 @@ def global_rng(trace: Trace) -> Violation | None:
 def same_everywhere(trace: Trace) -> Violation | None:
     require(trace.done)
     made = [found for rank in trace for found in whole_passes(rank, trace)]
-    if trace.case.role in DRAWN and not _generator(trace.case):
+    if trace.case.role in DRAWN and not _seeded(trace.case):
         made = [found for found in made if found.reseed]  # else no seed was given
     first: dict[tuple[int, str], Pass] = {}
     compared = False
@@ -70,8 +70,9 @@ def same_everywhere(trace: Trace) -> Violation | None:
     return None
 
 
-def _generator(case: Case) -> bool:
-    return any(isinstance(value, Generator) for _, value in case.arguments)
+def _seeded(case: Case) -> bool:
+    """Whether a generator or a seed is given."""
+    return any(name == "seed" or isinstance(value, Generator) for name, value in case.arguments)
 
 
 @law("sampler.copyable")
