@@ -84,7 +84,9 @@ def _taken(role: str, arguments: Mapping[str, Any], candidate: Description) -> d
             if value != _default(role, name, candidate):
                 raise Unfit
             continue
-        found[name] = _inner(value, candidate)
+        # A shard that iterates its data is no sampler, and yields items: they are indices then.
+        looks = role == "DistributedSampler" and isinstance(value, Data)
+        found[name] = Data(value.n) if looks else _inner(value, candidate)
     return found
 
 
@@ -95,12 +97,7 @@ def _default(role: str, name: str, candidate: Description) -> Any:
 
 
 def _inner(value: Any, candidate: Description) -> Any:
-    """A role that is an argument of another takes what it takes, too.
-
-    A class that nobody prepared may look into the items of its data: those are indices then.
-    """
-    if isinstance(value, Data) and value.kind:
-        return Data(value.n)
+    """A role that is an argument of another takes what it takes, too."""
     if not isinstance(value, Role) or isinstance(value, Torch):
         return value
     return Role(value.name, **_taken(value.name, dict(value.arguments), candidate))
