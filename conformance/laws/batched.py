@@ -2,34 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conformance import operations as op
 from conformance.laws import require
-from conformance.laws.inner import numbers
+from conformance.laws.inner import ORDERS, Numbers, numbers
 from conformance.laws.views import Pass
 from conformance.recipes import Probe, Role, Torch, Values, part
-from conformance.trace import UNREADABLE, Trace
-
-Numbers = NDArray[np.int64]
-
-ORDERS: dict[str, Callable[[int], Numbers]] = {
-    "Counting": np.arange,
-    "Unsized": np.arange,
-    "Lying": np.arange,
-    "Descending": lambda count: np.arange(count)[::-1],
-    "Posing": lambda count: np.arange(count)[::-1],
-    "Doubling": lambda count: np.arange(count) // 2,
-    "Pairs": lambda count: np.full(count, UNREADABLE, dtype=np.int64),
-    "SequentialSampler": np.arange,
-    "BatchSampler": lambda count: np.full(count, UNREADABLE, dtype=np.int64),
-}
-"""What each inner sampler yields, whatever the pass; a list is no whole number."""
-
+from conformance.trace import Trace
 
 def given(trace: Trace) -> Any:
     """The recipe of the inner sampler."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 from conformance.recipes import Probe, Role, Values
 from conformance.trace import UNREADABLE, Items
 
+Numbers = NDArray[np.int64]
 
-def numbers(items: Iterable[Any]) -> NDArray[np.int64]:
+
+def numbers(items: Iterable[Any]) -> Numbers:
     """Items as a trace holds them: what is no whole number is `UNREADABLE`."""
     found = [int(item) if isinstance(item, int) else UNREADABLE for item in items]
     return np.array(found, dtype=np.int64)
@@ -31,20 +33,32 @@ def retyped(inner: Any, *found: Items, count: int | None = None) -> str:
     return min(got - known, default="") or min(lost, default="")
 
 
-def inner_pass(inner: Any, count: int, epoch: Any = None, ordinal: int = 0) -> NDArray[np.int64]:
+ORDERS: dict[str, Callable[[int], Numbers]] = {
+    "Counting": np.arange,
+    "Unsized": np.arange,
+    "Lying": np.arange,
+    "Descending": lambda count: np.arange(count)[::-1],
+    "Posing": lambda count: np.arange(count)[::-1],
+    "Doubling": lambda count: np.arange(count) // 2,
+    "Pairs": lambda count: np.full(count, UNREADABLE, dtype=np.int64),
+    "SequentialSampler": np.arange,
+    "BatchSampler": lambda count: np.full(count, UNREADABLE, dtype=np.int64),
+}
+"""What each inner sampler yields, whatever the pass; a list is no whole number."""
+
+
+def inner_pass(inner: Any, count: int, epoch: Any = None, ordinal: int = 0) -> Numbers:
     """What a pass over `count` inner items yields, for random samplers up to its order."""
     if isinstance(inner, Values):
         return numbers(inner.items)
     places = np.arange(count)
     if isinstance(inner, Role):
         return places
-    if inner.name == "Descending":
-        return places[::-1]
     if inner.name == "Epoched":
         return np.asarray((count - 1 - places + int(epoch or 0)) % max(1, count))
     if inner.name == "Turning":
         return np.asarray((places + ordinal) % max(1, count))
-    return places // 2 if inner.name == "Doubling" else places
+    return ORDERS.get(inner.name, np.arange)(count)
 
 
 def is_ordered(inner: Any) -> bool:
@@ -54,7 +68,7 @@ def is_ordered(inner: Any) -> bool:
     return isinstance(inner, Values) or not inner.name.endswith("Random")
 
 
-def turns(inner: Any, count: int) -> list[NDArray[np.int64]]:
+def turns(inner: Any, count: int) -> list[Numbers]:
     """The passes that a view of `count` items may hold; when it draws a new one is free."""
     number = count if isinstance(inner, Probe) and inner.name == "Turning" else 1
     return [inner_pass(inner, count, ordinal=turn) for turn in range(max(1, number))]

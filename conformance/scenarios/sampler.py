@@ -42,9 +42,12 @@ def scenario(
             for fitted, steps in adapt(setting, made):
                 for width in _widths(setting):
                     yield Case(setting.role, fitted, steps, width, ambient=setting.seed)
+        if large is None:
+            return
         width = 2 if setting.role in RANKED else 1
-        for made in subjects.large(setting) if large is not None else ():
-            if large is not None and (fitted := narrow(setting, made)) is not None:
+        for made in subjects.large(setting):
+            fitted = narrow(setting, made)
+            if fitted is not None:
                 steps = large(setting, fitted)
                 yield Case(setting.role, fitted, steps, width, ambient=setting.seed)
 

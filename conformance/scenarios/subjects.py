@@ -8,6 +8,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from conformance.candidate import FIRST
 from conformance.classes import size_of
 from conformance.recipes import SOURCES, Data, Generator, Probe, Role, Values
 from conformance.scenarios import Setting
@@ -60,7 +61,7 @@ def large(setting: Setting) -> list[Arguments]:
 
 def sources(setting: Setting) -> Iterator[Arguments]:
     """Every kind of dataset."""
-    name = {"DistributedSampler": "dataset"}.get(setting.role, "data_source")
+    name = FIRST[setting.role]
     if setting.role in ("SequentialSampler", "RandomSampler", "DistributedSampler"):
         for n, kind in enumerate(SOURCES, 3):
             yield {name: Data(n, kind)}

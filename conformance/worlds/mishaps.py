@@ -85,7 +85,7 @@ def _explode(text: str) -> None:
     raise RuntimeError(f"cannot be unpickled: {text}")
 
 
-def _leaked(text: str) -> BaseException:
+def leaked(text: str) -> BaseException:
     """What a generator raises that let a StopIteration through."""
     error = RuntimeError(text)
     error.__cause__ = StopIteration()
@@ -149,7 +149,7 @@ ORDINARY = tuple(name for name in BUILTIN if name not in NOT_ERRORS)
 
 EXCEPTIONS: dict[str, Callable[[str], BaseException]] = {
     **BUILTIN, "Direct": Direct, "Dropped": Dropped, "Long": Long,
-    "Empty": queue.Empty, "Full": queue.Full, "Leaked": _leaked,
+    "Empty": queue.Empty, "Full": queue.Full, "Leaked": leaked,
     "Planned": Planned, "ValueError": ValueError, "KeyError": KeyError, "OSError": _errno,
     "UnicodeDecodeError": lambda text: UnicodeDecodeError("ascii", b"\xe9", 0, 1, text),
     "Coded": _coded, "IndexError": IndexError, "StopIteration": StopIteration,

@@ -101,21 +101,32 @@ def read(
 
     keep: a list that batches are appended to, for `Scribble`. more: called after each full chunk.
     """
-    recorder, error = Recorder(), None
-    while recorder.count < limit:
+    recorder = Recorder()
+    error = fill(recorder, iterator, limit, more, keep)
+    return recorder.items(), error
+
+
+def fill(
+    recorder: Recorder, iterator: Iterator[Any], limit: int, more: Callable[[], None],
+    keep: list[Any] | None = None,
+) -> BaseException | None:  # fmt: skip
+    """Record at most `limit` more items; the exception that ended the reading, if any."""
+    end, error, wanted = recorder.count + limit, None, CHUNK
+    while recorder.count < end:
         chunk: list[Any] = []
+        wanted = min(CHUNK, end - recorder.count)
         try:
-            for item in itertools.islice(iterator, min(CHUNK, limit - recorder.count)):
+            for item in itertools.islice(iterator, wanted):
                 chunk.append(item)
         except BaseException as caught:
             error = caught
         recorder.add(chunk)
         if keep is not None:
             keep.extend(item for item in chunk if isinstance(item, list))
-        if error is not None or (len(chunk) < CHUNK and recorder.count < limit):
+        if error is not None or len(chunk) < wanted:
             break
         more()
-    return recorder.items(), error
+    return error
 
 
 TEXT_MAX = 12_000

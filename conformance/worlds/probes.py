@@ -15,6 +15,7 @@ import torch
 from torch.utils.data import BatchSampler, Sampler
 
 from conformance.recipes import part
+from conformance.worlds.mishaps import leaked
 
 FAR = 1_000_000
 """How far an endless sampler may be read before it is taken that it would be read for ever."""
@@ -147,15 +148,9 @@ class Raising(Counting):
         return self.count + (self.at == self.count)
 
 
-def leaked(*_: Any) -> RuntimeError:
-    """What a generator raises in which a StopIteration was not caught."""
-    error = RuntimeError("generator raised StopIteration")
-    error.__cause__ = StopIteration()
-    return error
-
-
 OWN: dict[str, Callable[..., BaseException]] = {
-    "Planned": Planned, "PlannedRuntime": PlannedRuntime, "Leaked": leaked,
+    "Planned": Planned, "PlannedRuntime": PlannedRuntime,
+    "Leaked": lambda *_: leaked("generator raised StopIteration"),
 }  # fmt: skip
 """Exceptions that are not Python's, or not raised by one call."""
 

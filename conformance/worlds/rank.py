@@ -20,7 +20,7 @@ from conformance.candidate import FIRST
 from conformance.case import Case
 from conformance.trace import Event, RankTrace
 from conformance.worlds.globals import digest, seed_globals
-from conformance.worlds.observe import CHUNK, Recorder, error_of, read
+from conformance.worlds.observe import Recorder, error_of, fill, read
 from conformance.worlds.realise import Realiser, refilled
 
 
@@ -91,8 +91,7 @@ class Rank:
 
     def _neighbour(self, operation: op.Neighbour) -> tuple[Any, Any]:
         case = self.case
-        made = Realiser(self.roles, self.rank, case.world_size, case.passed)
-        beside = made.role(case.role, case.beside(operation))
+        beside = self.made.afresh().role(case.role, case.beside(operation))
         self.neighbours.append(beside)
         with suppress(TypeError):
             len(beside)
@@ -117,21 +116,13 @@ class Rank:
         for number in range(operation.count):
             if isinstance(operation, op.Epochs):
                 self.sampler.set_epoch(operation.start + number)
-            if self._whole_pass(recorder) >= self.case.limit:
+            before = recorder.count
+            error = fill(recorder, iter(self.sampler), self.case.limit, self._more)
+            if error is not None:
+                return None, error
+            if recorder.count - before >= self.case.limit:
                 return recorder.items(cut=True), None
         return recorder.items(), None
-
-    def _whole_pass(self, recorder: Recorder) -> int:
-        """Record a pass, as far as the case's limit; returns its length."""
-        iterator, count, full = iter(self.sampler), 0, True
-        while full and count < self.case.limit:
-            wanted = min(CHUNK, self.case.limit - count)
-            chunk = list(itertools.islice(iterator, wanted))
-            recorder.add(chunk)
-            count, full = count + len(chunk), len(chunk) == wanted
-            if full:
-                self._more()
-        return count
 
     def _open(self, operation: op.Open) -> tuple[Any, Any]:
         self.iterators[operation.name] = iter(self.sampler)
@@ -210,7 +201,7 @@ class Rank:
     def _twin(self, _: op.Twin) -> tuple[Any, Any]:
         """The inner sampler of the case's own arguments, made anew where it is not yet there."""
         if self.twin is None:
-            self.twin = self.made.twin(self.case.argument(FIRST[self.case.role]))
+            self.twin = self.made.afresh().value(self.case.argument(FIRST[self.case.role]))
         return read(iter(self.twin), self.case.limit)
 
     def _inspect(self, _: op.Inspect) -> tuple[Any, Any]:

@@ -81,6 +81,10 @@ class Realiser:
         self.held: dict[str, Any] = {}
         self.handed_over = 0
 
+    def afresh(self) -> Realiser:
+        """Another for the same rank, of whose objects the plan does not speak."""
+        return Realiser(self.roles, self.rank, self.world_size, self.passed)
+
     def role(self, name: str, arguments: dict[str, Any]) -> Any:
         """Construct a role of the candidate."""
         return self._built(self.roles[name], name, arguments)
@@ -96,10 +100,6 @@ class Realiser:
         self.first = values.pop(FIRST[name])
         self.handed_over = self.digest()
         return kind(self.first, **values)
-
-    def twin(self, recipe: Any) -> Any:
-        """The object for a recipe once more, of which the plan does not speak."""
-        return Realiser(self.roles, self.rank, self.world_size, self.passed).value(recipe)
 
     def value(self, recipe: Any) -> Any:
         """The object for a recipe; anything else stands for itself."""

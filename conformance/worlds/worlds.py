@@ -106,9 +106,9 @@ class Worlds:
     def run_many(self, source: Source, cases: Iterable[Case]) -> Iterator[tuple[Case, Trace]]:
         """Carry out simulated cases in order, a chunk ahead of whoever judges them.
 
-        Cases that want to be alone are carried out side by side.
+        Cases that want to be alone are carried out side by side; those too large, not at all.
         """
-        cases = iter(cases)
+        cases = (case for case in cases if not self.too_large(source, case))
         first = next(cases, None)
         if first is None:
             return

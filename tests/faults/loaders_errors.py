@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from reporting import Wrapped
+
 from reference import DataLoader
 
 # Errors.
@@ -108,17 +110,8 @@ class _Gone:
     """Stands for a sample that did not come."""
 
 
-class _Mapping:
+class _Mapping(Wrapped):
     """Gives several items at once: those that `map` comes to before it ends."""
-
-    def __init__(self, dataset: Any) -> None:
-        self.dataset = dataset
-
-    def __len__(self) -> int:
-        return len(self.dataset)
-
-    def __getitem__(self, index: Any) -> Any:
-        return self.dataset[index]
 
     def __getitems__(self, indices: Any) -> list[Any]:
         found = [self.dataset[indices[0]], *map(self.dataset.__getitem__, indices[1:])]

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from reporting import Reporting, Worse
+from reporting import Reporting, Worse, Wrapped
 
 from reference import DataLoader
 
@@ -86,14 +86,8 @@ class _Counting:
             raise
 
 
-class _Retrying:
+class _Retrying(Wrapped):
     """A dataset behind which a network is supposed."""
-
-    def __init__(self, dataset: Any) -> None:
-        self.dataset = dataset
-
-    def __len__(self) -> int:
-        return len(self.dataset)
 
     def __getitem__(self, index: Any) -> Any:
         try:
@@ -139,14 +133,8 @@ class _Lenient:
             raise
 
 
-class _InPieces:
+class _InPieces(Wrapped):
     """A dataset that is asked for a few items at a time."""
-
-    def __init__(self, dataset: Any) -> None:
-        self.dataset = dataset
-
-    def __len__(self) -> int:
-        return len(self.dataset)
 
     def __getitems__(self, indices: Any) -> list[Any]:
         starts = range(0, len(indices), PIECE)
@@ -164,14 +152,8 @@ class AsksInPieces(DataLoader[Any]):
         super().__init__(_InPieces(dataset) if many else dataset, *args, **kwargs)
 
 
-class _BareIndex:
+class _BareIndex(Wrapped):
     """A dataset that is asked for one index as if it were several."""
-
-    def __init__(self, dataset: Any) -> None:
-        self.dataset = dataset
-
-    def __len__(self) -> int:
-        return len(self.dataset)
 
     def __getitem__(self, index: Any) -> Any:
         return self.dataset.__getitems__(index)

@@ -25,6 +25,19 @@ class Reporting(DataLoader[Any]):
         return made
 
 
+class Wrapped:
+    """A dataset that stands before the right one."""
+
+    def __init__(self, dataset: Any) -> None:
+        self.dataset = dataset
+
+    def __len__(self) -> int:
+        return len(self.dataset)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.dataset[index]
+
+
 class Worse(CrewPass):
     """A pass. `raised` is called with whatever the right iterator raises, but for the end."""
 

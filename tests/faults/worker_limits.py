@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from reporting import Reporting, Worse
+from reporting import Reporting, Worse, Wrapped
 
 from reference import DataLoader
 from reference.loader.collate import default_collate
@@ -37,13 +37,7 @@ class SkipsHiccups(Reporting):
     rule = _Patient
 
 
-class _Deadly:
-    def __init__(self, dataset: Any) -> None:
-        self.dataset = dataset
-
-    def __len__(self) -> int:
-        return len(self.dataset)
-
+class _Deadly(Wrapped):
     def __getitem__(self, index: Any) -> Any:
         try:
             return self.dataset[index]

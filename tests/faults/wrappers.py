@@ -16,8 +16,8 @@ from honest import DistributedSamplerWrapper
 from reference import DatasetFromSampler
 
 
-class ShufflesByDefault(DistributedSamplerWrapper):
-    """Shuffles what is in order unless it is told not to (B094)."""
+class ShufflesAnyway(DistributedSamplerWrapper):
+    """Shuffles what is in order, whatever it is told (B094)."""
 
     CAUGHT_BY = ("wrapper.order",)
     ANOMALY = "inner-order-lost"

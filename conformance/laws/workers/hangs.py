@@ -67,18 +67,30 @@ def timeout(trace: Trace) -> Violation | None:
     stuck = _asked_while_shut(rank)
     require(stuck)
     about = "another worker delivers" if trickles else ""
-    late = [event for event in stuck if event.seconds > bound + SLACK_S]
-    if late and late[0].error is not None and late[0].error.is_a("Hang"):
-        saw = f"next() with timeout={bound} did not return within {late[0].seconds:.0f} s"
+    found = _late(stuck, bound, about)
+    if found is None:
+        require(hung(rank) is None)
+        found = _early(stuck[0], bound, about)
+    return found or _after_timeout(rank, wanted)
+
+
+def _late(stuck: list[Event], bound: float, about: str) -> Violation | None:
+    """A read that took longer than it may, or did not come back."""
+    late = next((event for event in stuck if event.seconds > bound + SLACK_S), None)
+    if late is None:
+        return None
+    called = f"next() with timeout={bound}"
+    if late.error is not None and late.error.is_a("Hang"):
+        saw = f"{called} did not return within {late.seconds:.0f} s"
         return Violation("no-timeout", saw, about=about)
-    if late:
-        saw = f"next() with timeout={bound} took {late[0].seconds:.1f} s"
-        return Violation("late-timeout", saw, about=about)
-    require(hung(rank) is None)
-    if stuck[0].error is not None and stuck[0].seconds < EARLY * bound:
-        saw = f"next() with timeout={bound} raised after {stuck[0].seconds:.1f} s"
-        return Violation("early-timeout", saw, about=about)
-    return _after_timeout(rank, wanted)
+    return Violation("late-timeout", f"{called} took {late.seconds:.1f} s", about=about)
+
+
+def _early(first: Event, bound: float, about: str) -> Violation | None:
+    if first.error is None or first.seconds >= EARLY * bound:
+        return None
+    saw = f"next() with timeout={bound} raised after {first.seconds:.1f} s"
+    return Violation("early-timeout", saw, about=about)
 
 
 def _in_time(rank: RankTrace, bound: float) -> Violation | None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from conformance.candidate import LOADERS, RANKED, Description
@@ -48,6 +49,14 @@ class Draft:
     def has(self, *operations: type) -> bool:
         """Whether the plan has one of these operations."""
         return any(isinstance(operation, operations) for operation in self.case.plan)
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """What is made meanwhile is not what the plan speaks of again."""
+        held = {kind: [*names] for kind, names in self.kept.items()}
+        yield
+        self.kept.clear()
+        self.kept.update(held)
 
     @property
     def subject(self) -> str:

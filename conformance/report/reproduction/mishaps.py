@@ -21,18 +21,15 @@ CALLS = {
     "ExceptionGroup": "ExceptionGroup({text}, [ValueError('a'), KeyError('b')])",
     "Coded": "_coded({text})",
     "Local": "_local({text})",
-    "Leaked": "_leaked({text})",
+    "Leaked": "leaked({text})",
     "Empty": "queue.Empty({text})",
     "Full": "queue.Full({text})",
 }
 """How an exception is made, where that is not by its text alone."""
 
-QUEUES = ("Empty", "Full")
-"""Exceptions of the module queue."""
-
 NEEDED: dict[str, tuple[Any, ...]] = {
     "Coded": (mishaps.Coded, mishaps._coded), "Local": (mishaps._local,),
-    "Leaked": (mishaps._leaked,),
+    "Leaked": (mishaps.leaked,),
     "Explosive": (mishaps.Explosive, mishaps._explode), "TwoArguments": (mishaps.TwoArguments,),
     "Building": (mishaps.Building,), "KeywordOnly": (mishaps.KeywordOnly,),
     "WithMessage": (mishaps.WithMessage,), "Unpicklable": (mishaps.Unpicklable,),
@@ -48,11 +45,10 @@ def mishap(draft: Draft, fault: Fault, give: str = "return") -> list[str]:
     """The statements of one mishap; `give` hands over an item in place of the right one."""
     what = fault.what
     copied(draft, *NEEDED.get(what, ()))
-    if what in QUEUES:
-        draft.need("queue")
     if what in mishaps.EXCEPTIONS:
-        text = repr(f"planned {fault.at}")
-        return ["raise " + CALLS.get(what, what + "({text})").format(text=text)]
+        made = CALLS.get(what, what + "({text})")
+        draft.need(*["queue"] * made.startswith("queue."))
+        return ["raise " + made.format(text=repr(f"planned {fault.at}"))]
     for begin, make in DEEDS.items():
         if what.startswith(begin):
             return make(draft, fault, give)

@@ -87,11 +87,10 @@ def _refill(draft: Draft, step: op.Refill, event: Event) -> list[str]:
 
 def _neighbour(draft: Draft, step: op.Neighbour, event: Event) -> list[str]:
     """A second sampler, of which the plan does not speak again: its arguments are not held."""
-    lines, kept = list[str](), {kind: [*names] for kind, names in draft.kept.items()}
+    lines: list[str] = []
     name = f"beside_{draft.case.plan.index(step)}"
-    lines.append(f"{name} = {call(draft, draft.built, draft.case.beside(step), lines)}")
-    draft.kept.clear()
-    draft.kept.update(kept)
+    with draft.aside():
+        lines.append(f"{name} = {call(draft, draft.built, draft.case.beside(step), lines)}")
     lines += ["try:", f"    len({name})", "except TypeError:", "    pass"]
     if step.epoch is not None:
         lines.append(f"{name}.{setter(draft)}({expression(draft, step.epoch, lines)})")
@@ -258,11 +257,10 @@ def _twin(draft: Draft, step: op.Twin, event: Event) -> list[str]:
     """The first one after a construction makes the other inner sampler, too."""
     lines: list[str] = []
     if not draft.kept["twin"]:
-        held = {kind: [*names] for kind, names in draft.kept.items()}
         inner = draft.case.argument(FIRST[draft.case.role])
-        lines.append(f"twin = {expression(draft, inner, lines)}")
-        draft.kept.clear()
-        draft.kept.update({**held, "twin": ["twin"]})
+        with draft.aside():
+            lines.append(f"twin = {expression(draft, inner, lines)}")
+        draft.kept["twin"] = ["twin"]
     return [*lines, *_whole(draft, "twin", event)]
 
 
@@ -273,9 +271,8 @@ def _inspect(draft: Draft, step: op.Inspect, event: Event) -> list[str]:
 STATEMENTS: dict[type, Statements] = {
     op.Rebuild: _rebuild, op.Refill: _refill, op.Neighbour: _neighbour, op.Len: _len,
     op.SetEpoch: _set_epoch, op.Iterate: _iterate, op.Passes: _passes, op.Epochs: _epochs,
-    op.Open: _open, op.Take: _take,
-    op.Drain: _drain, op.Scribble: _scribble, op.Look: _look, op.Globals: _globals,
-    op.Reseed: _reseed,
-    op.Surround: _surround, op.Copy: _copy, op.Resize: _resize, op.Overwrite: _overwrite,
-    op.Arguments: _arguments, op.Inner: _inner, op.Twin: _twin, op.Inspect: _inspect,
+    op.Open: _open, op.Take: _take, op.Drain: _drain, op.Scribble: _scribble, op.Look: _look,
+    op.Globals: _globals, op.Reseed: _reseed, op.Surround: _surround, op.Copy: _copy,
+    op.Resize: _resize, op.Overwrite: _overwrite, op.Arguments: _arguments, op.Inner: _inner,
+    op.Twin: _twin, op.Inspect: _inspect,
 }  # fmt: skip
