@@ -46,7 +46,8 @@ class Mapped(Recipe):
     i, once garbage was collected. held: i; the dataset holds a lambda, so it cannot be pickled.
     held-marked: as marked, of such a dataset. A
     sample of a container for collation: dict, tuple, named, nested, text, float, array, mixed,
-    foreign; of one that is to be kept: bag, row, pair, range. formed: what `form` says.
+    foreign; of one that is to be kept: bag, row, pair, range. odd: one of `items.ODD`. formed:
+    what `form` says.
 
     forms, each: the first `each` items are of the first form, as many of the second, and so on.
     An index may be a number, or what an `Order` makes of it: text, a tuple, a list.
@@ -129,7 +130,8 @@ class Order(Recipe):
 @dataclass(frozen=True, repr=False)
 class Collate(Recipe):
     """A `collate_fn`: "list" keeps the samples, "sum" adds them, "double" doubles each of them or
-    the one it is given, "odd" gives one of `items.ODD`, "lambda" cannot be pickled."""
+    the one it is given, "thin" leaves out the first of several, "odd" gives one of `items.ODD`,
+    "lambda" cannot be pickled."""
 
     how: str = "list"
     faults: tuple[Fault, ...] = ()

@@ -35,7 +35,8 @@ UNKNOWN = ("None", "...", "NotImplemented", "{1}", "ValueError('an item')", "Sto
 class Leaf(Recipe):
     """A part of an item that holds no other.
 
-    kind: tensor, array, scalar (of numpy), float, int, bool, text, bytes, or a key of `ODD`.
+    kind: tensor, array, scalar (of numpy), float, int, bool, either (an int for even items, a float
+    for odd ones), text, bytes, or a key of `ODD`.
     dtype, shape: of the first three. layout: how a tensor lies in memory: as it is read, or
     transposed, sliced (every second element of another), expanded (its rows are one row).
     """
@@ -65,7 +66,7 @@ class Nest(Recipe):
     keys: tuple[Any, ...] = ()
 
 
-PLAIN = {"float": "float64", "int": "int64", "bool": "bool"}
+PLAIN = {"float": "float64", "int": "int64", "bool": "bool", "either": "float64"}
 """Python's own numbers, and the type that holds them."""
 
 _VALUES: dict[str, Callable[[Any, int], Any]] = {
@@ -89,11 +90,19 @@ _VALUES: dict[str, Callable[[Any, int], Any]] = {
 
 def values(leaf: Leaf, i: int) -> NDArray[Any]:
     """The elements of a leaf of item i; a type that numpy does not have as float64."""
+    if leaf.kind == "either":
+        return np.asarray(i + i % 2 / 2)
     dtype = PLAIN.get(leaf.kind, leaf.dtype)
     place = np.arange(leaf.count)
     flat = (place + i) % 100 if leaf.count > FEW else _VALUES[dtype](place, i)
     found = np.asarray(flat, np.float64 if dtype == "bfloat16" else dtype).reshape(leaf.shape)
     return np.broadcast_to(found[:1], leaf.shape).copy() if leaf.layout == "expanded" else found
+
+
+def bare(leaf: Leaf, i: int) -> Any:
+    """The number of Python's own that a leaf of item i is."""
+    found: Any = values(leaf, i).item()
+    return int(found) if leaf.kind == "either" and not i % 2 else found
 
 
 def words(leaf: Leaf, i: int) -> str | bytes:

@@ -11,7 +11,7 @@ from conformance.scenarios import iterable_parts as parts
 @prove(
     {
         "iterable.worker-info": (cases.TOLD,),
-        "iterable.once": (cases.GRID, cases.KINDS, parts.UNEVEN, parts.BROKEN),
+        "iterable.once": (cases.GRID, cases.KINDS, parts.UNEVEN, parts.BROKEN, cases.SIGNALLED),
         "iterable.unsharded": (cases.UNSHARDED,),
         "iterable.length": (cases.GRID, cases.KINDS),
         "iterable.drop-last": (cases.GRID, cases.KINDS, parts.UNEVEN),

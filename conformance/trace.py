@@ -47,6 +47,11 @@ class Items:
         return [b.tolist() for b in np.split(self.values, np.cumsum(self.sizes)[:-1])][: len(self)]
 
 
+def writable(text: str) -> str:
+    """The same text where it can be encoded; what cannot be is escaped."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
 @dataclass(frozen=True)
 class Error:
     """An exception: `kinds` are the names of its class and base classes, most derived first.

@@ -29,7 +29,7 @@ WRONG = (
     "worker_deaths", "streams", "transfers", "lifecycles", "balanced", "balanced_orders",
     "sequences", "returns", "epochs", "sizes", "relations", "wrapper_shuffles", "wrapped_kinds",
     "scales", "labels", "left_behind", "borders", "thresholds", "stream_turns", "worker_limits",
-    "loaders_limits", "handed_over", "besides", "balanced_draws",
+    "loaders_limits", "loaders_assumptions", "handed_over", "besides", "balanced_draws",
 )  # fmt: skip
 
 RIGHT = {

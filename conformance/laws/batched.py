@@ -13,6 +13,7 @@ from conformance.laws.views import Pass
 from conformance.recipes import Probe, Role, Torch, Values, part
 from conformance.trace import Trace
 
+
 def given(trace: Trace) -> Any:
     """The recipe of the inner sampler."""
     return dict(trace.case.arguments)["sampler"]

@@ -52,7 +52,7 @@ def inner_pass(inner: Any, count: int, epoch: Any = None, ordinal: int = 0) -> N
     if isinstance(inner, Values):
         return numbers(inner.items)
     places = np.arange(count)
-    if isinstance(inner, Role):
+    if isinstance(inner, Role) or inner.name == "Pairs":  # batches are known by their places
         return places
     if inner.name == "Epoched":
         return np.asarray((count - 1 - places + int(epoch or 0)) % max(1, count))

@@ -12,10 +12,11 @@ from typing import Any
 
 from conformance.case import Case
 from conformance.datasets import Collate, Init, Mapped, Stream
-from conformance.loading import Drop, Inform, Journal, Schedule
+from conformance.items import ODD
+from conformance.loading import Describe, Drop, Inform, Journal, Schedule
 from conformance.operations import Iterate, Len, Open, Operation, Rebuild, Take
 from conformance.scenarios import Scenario, Setting
-from conformance.scenarios.loading import PARCELS, ROLE, interleavings, loader, takes
+from conformance.scenarios.loading import PARCELS, ROLE, counted, interleavings, loader, takes
 
 TWICE: list[Operation] = [Iterate(), Iterate()]
 
@@ -67,6 +68,8 @@ def _kinds(setting: Setting) -> Iterator[Case]:
     again = [Open("a"), Take("a", 2), Drop("a"), Iterate(), Journal()]
     for persistent in _BOTH:
         yield loader(Stream(9), again, num_workers=2, persistent_workers=persistent)
+    for size in (None, 2):
+        yield loader(Stream(9), again, batch_size=size)
 
 
 def _orders(setting: Setting) -> Iterator[Case]:
@@ -160,6 +163,17 @@ def _of(setting: Setting, case: Case) -> Case:
     return Case(setting.role, dict(case.arguments), case.plan, world=case.world)
 
 
+def _signals(setting: Setting) -> Iterator[Case]:
+    """Elements that a program might take for a signal; batches that the caller makes shorter."""
+    lists: dict[str, Any] = {"batch_size": 3, "collate_fn": Collate("list")}
+    thin: dict[str, Any] = {"batch_size": 2, "collate_fn": Collate("thin")}
+    plan = [Iterate(), Describe()]
+    for workers in (0, 2):
+        for way in ({"batch_size": None}, lists):
+            yield loader(Stream(len(ODD), gives="odd"), plan, **way, **counted(workers))
+        yield loader(Stream(9), plan, **thin, **counted(workers))
+
+
 def _seeds(setting: Setting) -> Iterator[Case]:
     """Passes with fresh workers, so that an agreement by chance does not last."""
     data = Stream(2, shard="none", gives="info")
@@ -167,6 +181,7 @@ def _seeds(setting: Setting) -> Iterator[Case]:
     yield _of(setting, loader(data, [*TWICE, *TWICE], **keep))
 
 
+SIGNALLED = Scenario("stream-signals", _signals)
 GRID = Scenario("stream-grid", _grid)
 KINDS = Scenario("stream-kinds", _kinds)
 ORDERS = Scenario("stream-orders", _orders)

@@ -62,6 +62,8 @@ def _ends(setting: Setting) -> Iterator[Case]:
     ):  # fmt: skip
         yield from _alone(setting, dataset, _repeated(steps))
     yield from _alone(setting, Mapped(8), _repeated(whole), num_workers=3, prefetch_factor=4)
+    for steps in (whole, leave):
+        yield from _alone(setting, Mapped(8), _repeated(steps, 1), timeout=60)
     steps = [Rebuild(), Iterate(), Iterate(), Drop()]
     yield from _alone(setting, Mapped(8), _repeated(steps), **PERSISTENT)
     steps = [Rebuild(), *leave, Iterate(), Drop()]

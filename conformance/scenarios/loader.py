@@ -43,6 +43,7 @@ WAYS: tuple[dict[str, Any], ...] = (
     {"batch_size": None, "shuffle": True},
     {"batch_size": 2, "collate_fn": Collate("sum")},
     {"batch_size": 4, "collate_fn": Collate("double")},
+    {"batch_size": 2, "collate_fn": Collate("thin")},
     {"batch_size": None, "collate_fn": Collate("double")},
 )
 """Ways to say which batches there are to be, over a dataset of six items."""

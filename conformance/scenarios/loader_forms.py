@@ -31,6 +31,7 @@ ARRAYS = ("bool", "uint16", "uint32", "uint64", "float16", "float64", "complex64
 SHAPES = ((), (1,), (3,), (2, 3), (0,), (0, 3), (3, 0), (3, 1, 2))
 LAYOUTS = ("transposed", "sliced", "expanded")
 KINDS = ("list", "dict", "tuple", "named", "spot", "ordered", "table", "default")
+KINDS_OF_LEAVES = ("int", "float", "either", "tensor", "array", "scalar", "text", "bool")
 KEYS: tuple[Any, ...] = ("b", "a", 1, (2, "x"), None, 0.5, b"k", -1, "")
 MIXED = ("b", 1, (2, "x"), None)
 
@@ -41,7 +42,7 @@ LEAVES = (
     *(Leaf("array", dtype, (3,)) for dtype in ARRAYS),
     *(Leaf("array", "int32", shape) for shape in ((), (0, 2))),
     *(Leaf("scalar", dtype) for dtype in ("bool", "int8", "float32", "float64")),
-    *(Leaf(kind) for kind in ("float", "int", "bool", "text", "bytes")),
+    *(Leaf(kind) for kind in ("float", "int", "bool", "either", "text", "bytes")),
 )  # fmt: skip
 
 POINT = Nest("named", (Leaf("tensor", "bool", (2,)), Leaf("text")))
@@ -120,7 +121,7 @@ def _signals(setting: Setting) -> Iterator[Case]:
 
 @st.composite
 def _leaves(draw: st.DrawFn) -> Leaf:
-    kind = draw(st.sampled_from(("int", "float", "tensor", "array", "scalar", "text", "bool")))
+    kind = draw(st.sampled_from(KINDS_OF_LEAVES))
     dtype = draw(st.sampled_from(TYPES if kind == "tensor" else TYPES[:7] + TYPES[8:]))
     if kind not in ("tensor", "array"):
         return Leaf(kind, dtype) if kind == "scalar" else Leaf(kind)

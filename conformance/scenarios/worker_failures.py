@@ -69,7 +69,7 @@ def _errors(setting: Setting) -> Iterator[Case]:
 
 def _every_class() -> Iterator[Case]:
     """Every builtin class, many in one pass; one that no handler of Exception sees."""
-    kinds = (*ORDINARY, "Dropped", "Empty", "Full", "Long")
+    kinds = (*ORDINARY, "Dropped", "Empty", "Full", "Long", "FileName")
     for number, start in enumerate(range(0, len(kinds), AT_ONCE)):
         several = kinds[start : start + AT_ONCE]
         where = ("item", "collate")[number % 2]

@@ -40,6 +40,9 @@ SINGLE: dict[str, Any] = {"batch_size": None, "collate_fn": Collate("list")}
 EACH = 3
 """How many items each worker draws for: enough to tell streams apart."""
 
+MANY = 9
+"""More workers than cores or digits that somebody may have had in mind."""
+
 KEPT: tuple[dict[str, Any], ...] = ({}, {"persistent_workers": True})
 
 
@@ -66,6 +69,13 @@ def _dice(setting: Setting) -> Iterator[Case]:
     plan = [Reseed(5), Rebuild(()), *passes, Reseed(6), Rebuild(()), *passes]
     data = Mapped(2 * EACH, gives="dice", gated=1)
     yield loader(data, plan, num_workers=2, generator=Generator(3), **SINGLE)
+    # A pass that is broken off has drawn too. Then many workers, each with two items.
+    broken = [Open("a"), Take("a", 4), Drop("a"), Open("b"), Take("b", 4), Drop("b"), Iterate()]
+    for options in KEPT:
+        plan = [Reseed(3, "torch"), Rebuild(()), *broken]
+        yield loader(Mapped(8, gives="dice"), plan, num_workers=2, **SINGLE, **options)
+    plan = [Reseed(3, "torch"), Rebuild(()), Iterate()]
+    yield loader(Mapped(2 * MANY, gives="dice"), plan, num_workers=MANY, **SINGLE)
 
 
 def _rank_dice(setting: Setting) -> Iterator[Case]:

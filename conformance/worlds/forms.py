@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from conformance.items import ODD, Leaf, Nest, values, words
+from conformance.items import ODD, Leaf, Nest, bare, values, words
 from conformance.worlds.samples import Point, Spot, Table
 
 NESTS: dict[str, Callable[[list[Any], tuple[Any, ...]], Any]] = {
@@ -46,4 +46,4 @@ def formed(form: Leaf | Nest, i: int) -> Any:
         return LAYOUTS[form.layout](made)
     if form.kind == "array":
         return found
-    return found[()] if form.kind == "scalar" else found.item()
+    return found[()] if form.kind == "scalar" else bare(form, i)

@@ -62,6 +62,13 @@ class Long(Exception):
         return f"{super().__str__()} {'x' * 4400}"
 
 
+class FileName(Exception):
+    """Its text has a byte that is no text, as the name of a file may."""
+
+    def __str__(self) -> str:
+        return f"{super().__str__()} \udcff"
+
+
 class Dropped(ConnectionError):
     """A subclass of a builtin exception that some take for a hiccup."""
 
@@ -148,7 +155,7 @@ ORDINARY = tuple(name for name in BUILTIN if name not in NOT_ERRORS)
 """The builtin exceptions that mean an error, of this version of Python."""
 
 EXCEPTIONS: dict[str, Callable[[str], BaseException]] = {
-    **BUILTIN, "Direct": Direct, "Dropped": Dropped, "Long": Long,
+    **BUILTIN, "Direct": Direct, "Dropped": Dropped, "Long": Long, "FileName": FileName,
     "Empty": queue.Empty, "Full": queue.Full, "Leaked": leaked,
     "Planned": Planned, "ValueError": ValueError, "KeyError": KeyError, "OSError": _errno,
     "UnicodeDecodeError": lambda text: UnicodeDecodeError("ascii", b"\xe9", 0, 1, text),

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from conformance.trace import UNREADABLE, Error, Items
+from conformance.trace import UNREADABLE, Error, Items, writable
 
 CHUNK = 4096
 """Items read at a time, so that a pass of huge objects never stands in memory at once."""
@@ -152,7 +152,7 @@ def error_of(error: BaseException, depth: int = 0) -> Error:
 
 def _clipped(text: str) -> str:
     """Both ends of a text: a worker's traceback has what matters at its end."""
-    half = TEXT_MAX // 2
+    half, text = TEXT_MAX // 2, writable(text)
     return text if len(text) <= TEXT_MAX else f"{text[:half]} ... {text[-half:]}"
 
 

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
+from conformance.items import ODD
+
 if TYPE_CHECKING:
     from conformance.worlds.gate import Gate
 
@@ -163,6 +165,7 @@ SAMPLES: dict[str, Callable[[int, Any], Any]] = {
     "mixed": lambda i, _: torch.zeros(i % 2 + 1),
     "foreign": lambda i, _: Foreign(),
     "none": lambda i, _: None,
+    "odd": lambda i, _: [*ODD.values()][i % len(ODD)],
     "held": lambda i, _: i,
     "held-marked": lambda i, data: 1000 * data.mark + i,
     "swept": lambda i, _: i + 0 * gc.collect(),

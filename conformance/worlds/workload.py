@@ -277,6 +277,8 @@ class Collating:
             return [*ODD.values()][self._first(samples) % len(ODD)]
         if self.recipe.how == "double":
             return [2 * s for s in samples] if isinstance(samples, list) else 2 * samples
+        if self.recipe.how == "thin":
+            return samples[1:]
         return sum(samples) if self.recipe.how == "sum" else samples
 
 

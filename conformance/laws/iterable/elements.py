@@ -8,6 +8,7 @@ from typing import Any
 from conformance import loading as lo
 from conformance import operations as op
 from conformance.case import Case
+from conformance.items import ODD
 from conformance.laws import Violation, law, require
 from conformance.laws.iterable.streams import (
     DIVIDED,
@@ -17,7 +18,9 @@ from conformance.laws.iterable.streams import (
     flat,
     passes,
     shares,
+    thinned,
 )  # fmt: skip
+from conformance.laws.loader.forms import plain
 from conformance.laws.loading import (
     Run,
     arguments,
@@ -42,6 +45,8 @@ def once(trace: Trace) -> Violation | None:
     """After an error elements may be missing, but none comes twice."""
     if stream(trace.case).faults:
         return _twice(trace)
+    if stream(trace.case).gives == "odd" or thinned(trace.case):
+        return _described(trace)
     data, rank = elements(trace, *DIVIDED), built(trace)
     require(not dropping(trace.case) and runs(rank))
     for run in runs(rank):
@@ -65,6 +70,33 @@ def _twice(trace: Trace) -> Violation | None:
             saw = f"after an error: {run.items}: {again[:5]} came more than once"
             return Violation("element-repeated", saw, events=rows(rank, run))
     return None
+
+
+def _described(trace: Trace) -> Violation | None:
+    """Elements that are no numbers, or batches that the caller's function has made shorter."""
+    rank, case = built(trace), trace.case
+    told, found = of(rank, lo.Describe), runs(rank)
+    require(told and found)
+    if found[-1].errors:
+        return Violation("crash", f"raised {found[-1].errors[0]}", events=rows(rank, found[-1]))
+    wanted, came = Counter(_texts(case)), Counter(told[-1].value)
+    for anomaly, other in (("element-lost", wanted - came), ("element-repeated", came - wanted)):
+        if other:
+            saw = f"{list(came.elements())}, where {list(wanted.elements())} are due: {list(other)}"
+            return Violation(anomaly, saw, events=rows(rank, found[-1]))
+    return None
+
+
+def _texts(case: Case) -> list[str]:
+    """The batches, or elements, of a pass as they are described."""
+    signals = [plain(value) for value in ODD.values()]
+    odd = stream(case).gives == "odd"
+    shown = {e: signals[e % len(ODD)] if odd else plain(e) for e in range(stream(case).n)}
+    first = int(thinned(case))
+    batches = [[shown[e] for e in flat([batch])[first:]] for batch in in_turn(case)]
+    if arguments(case).get("batch_size", 1) is None:
+        return [text for batch in batches for text in batch]
+    return [f"list({', '.join(batch)})" for batch in batches]
 
 
 def _unequal(found: list[int], n: int) -> tuple[str, str] | None:

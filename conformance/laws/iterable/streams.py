@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from conformance.case import Case
-from conformance.datasets import Stream
+from conformance.datasets import Collate, Stream
 from conformance.laws import require
 from conformance.laws.loading import Run, arguments, runs, stream, workers
 from conformance.trace import RankTrace, Trace
@@ -32,7 +32,14 @@ def elements(trace: Trace, *shards: str) -> Stream:
     """The stream of a case in which nothing goes wrong; requires that it is sharded so."""
     data = stream(trace.case)
     require(data.gives in ELEMENTS and not data.faults and (not shards or data.shard in shards))
+    require(not thinned(trace.case))
     return data
+
+
+def thinned(case: Case) -> bool:
+    """Whether the case's `collate_fn` leaves elements out."""
+    function = arguments(case).get("collate_fn")
+    return isinstance(function, Collate) and function.how == "thin"
 
 
 def dropping(case: Case) -> bool:

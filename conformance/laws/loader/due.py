@@ -65,6 +65,8 @@ def collated(case: Case, batches: list[Any]) -> list[Any]:
     how = function.how if isinstance(function, Collate) else "list"
     if how == "double":
         return [[2 * i for i in b] if isinstance(b, list) else 2 * b for b in batches]
+    if how == "thin":
+        return [b[1:] for b in batches]
     return [sum(b) for b in batches] if how == "sum" else batches
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from conformance.case import Case
 from conformance.datasets import Collate
-from conformance.items import ODD, PLAIN, UNKNOWN, Leaf, Nest, leaves, values, words
+from conformance.items import ODD, PLAIN, UNKNOWN, Leaf, Nest, bare, leaves, values, words
 from conformance.laws.loader.due import mapped
 from conformance.laws.loading import arguments
 
@@ -109,7 +109,7 @@ def _alone(leaf: Leaf, i: int) -> str:
     if leaf.kind in ("text", "bytes"):
         return re.escape(plain(words(leaf, i)))
     if leaf.kind in PLAIN:
-        return re.escape(plain(values(leaf, i).item()))
+        return re.escape(plain(bare(leaf, i)))
     return _tensor("Tensor" if leaf.kind == "tensor" else r"\w+", values(leaf, i), leaf.dtype)
 
 
@@ -117,6 +117,7 @@ def _tensor(kind: str, found: Any, dtype: str) -> str:
     text = re.escape(_elements(found))
     if dtype == r"\w+":
         text = text.replace("True", "(True|1)").replace("False", "(False|0)")
+        text = re.sub(r"\\\.0(?!\d)", r"(\\.0)?", text)
     return rf"{kind}\({dtype}, {re.escape(str(list(found.shape)))}, {text}\)"
 
 

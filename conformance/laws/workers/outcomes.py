@@ -11,7 +11,7 @@ from conformance import operations as op
 from conformance.case import Case
 from conformance.datasets import Collate, Fault, Init, Order
 from conformance.laws.loading import arguments, faults, got
-from conformance.trace import Error, Event, RankTrace
+from conformance.trace import Error, Event, RankTrace, writable
 from conformance.worlds.mishaps import EXCEPTIONS, GIVES
 
 ASKS = (op.Take, op.Drain, lo.Interrupt)
@@ -122,7 +122,7 @@ def unfaithful(error: Error, fault: Fault) -> str:
 def own_text(fault: Fault) -> str:
     """What the planned exception says of itself; "" if it is none."""
     made = EXCEPTIONS.get(fault.what)
-    return str(made(f"planned {fault.at}")) if made else ""
+    return writable(str(made(f"planned {fault.at}"))) if made else ""
 
 
 def names(told: str, fault: Fault) -> bool:

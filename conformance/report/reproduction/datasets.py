@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from conformance.datasets import Mapped, Stream
+from conformance.items import ODD
 from conformance.loading import Free, Hold, Schedule, Shut, Strike, Tell
 from conformance.operations import Resize
 from conformance.report.reproduction.draft import Draft, indented
@@ -26,7 +27,8 @@ GIVES = {
     "nested": "{{'a': [i, (torch.tensor(i), 's')], 'b': {{'c': numpy.float32(i)}}}}",
     "text": "f'text {{i}}'", "bytes": "bytes([i])", "float": "i + 0.5", "flag": "i % 2 == 0",
     "array": "numpy.array([i, i], dtype=numpy.int32)", "scalar": "numpy.int16(i)",
-    "mixed": "torch.zeros(i % 2 + 1)", "foreign": "Foreign()", "none": "None", "held": "i",
+    "mixed": "torch.zeros(i % 2 + 1)", "foreign": "Foreign()", "none": "None",
+    "odd": f"[{', '.join(ODD)}][i % {len(ODD)}]".replace("{", "{{").replace("}", "}}"), "held": "i",
     "held-marked": "1000 * self.mark + i",
     "swept": "i + 0 * gc.collect()", "large": "torch.full((1 << 21,), i)",
     "device": "torch.tensor([i, worker, int(torch.cuda.is_initialized())])",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from conformance.datasets import Collate, Mapped
-from conformance.items import FEW, ODD, PLAIN, Leaf, Nest, values, words
+from conformance.items import FEW, ODD, PLAIN, Leaf, Nest, bare, values, words
 from conformance.report.reproduction.draft import Draft, indented
 from conformance.report.reproduction.sources import sampled
 
@@ -35,7 +35,7 @@ def formless(draft: Draft) -> bool:
     given = dict(draft.case.arguments)
     function, data = given.get("collate_fn"), given.get("dataset")
     odd = isinstance(function, Collate) and function.how == "odd"
-    return odd or (isinstance(data, Mapped) and data.gives == "formed")
+    return odd or getattr(data, "gives", "") in ("formed", "odd")
 
 
 def odd() -> list[str]:
@@ -71,7 +71,7 @@ def _leaf(draft: Draft, leaf: Leaf, i: int) -> str:
     if leaf.kind in ("text", "bytes"):
         return repr(words(leaf, i))
     if leaf.kind in PLAIN:
-        return repr(values(leaf, i).item())
+        return repr(bare(leaf, i))
     module = "torch" if leaf.kind == "tensor" else "numpy"
     draft.need(module)
     if leaf.kind == "scalar":

@@ -78,7 +78,7 @@ def collate(draft: Draft, recipe: Collate) -> str:
     if recipe.how == "odd":
         return draft.define("collate", ["def collate(samples):", *odd()])
     made = {
-        "list": "samples", "sum": "sum(samples)",
+        "list": "samples", "sum": "sum(samples)", "thin": "samples[1:]",
         "double": "[2 * s for s in samples] if isinstance(samples, list) else 2 * samples",
     }[recipe.how]  # fmt: skip
     wrong = faults(draft, recipe.faults, "collate", "i")

@@ -35,6 +35,7 @@ NEEDED: dict[str, tuple[Any, ...]] = {
     "WithMessage": (mishaps.WithMessage,), "Unpicklable": (mishaps.Unpicklable,),
     "Planned": (mishaps.Planned,),
     "Direct": (mishaps.Direct,), "Dropped": (mishaps.Dropped,), "Long": (mishaps.Long,),
+    "FileName": (mishaps.FileName,),
     "unpinnable": (mishaps.Planned, mishaps.Unpinnable),
     "bursting": (mishaps._explode, mishaps.Bursting),
 }  # fmt: skip

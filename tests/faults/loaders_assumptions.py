@@ -1,0 +1,154 @@
+"""Wrong loaders: what their authors took for granted of elements, batches, seeds and texts.
+
+Each class breaks one rule of `spec/loader.md`, `spec/workers.md`, `spec/iterable.md` or
+`spec/lifecycle.md`. `CAUGHT_BY` lists the clauses that must report the fault, `ANOMALY` is what the
+first of them calls it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from loaders import _Collates
+from reporting import Reporting, Worse
+from torch.utils.data import IterableDataset
+from worker_state import _seed_all, _Seeding
+
+from reference import DataLoader, default_collate
+
+# Elements and batches.
+
+
+class FirstDecides(_Collates):
+    """The type of the first number of a batch is that of all."""
+
+    CAUGHT_BY = ("loader.collate", "loader.batches")
+    ANOMALY = "made-otherwise"
+
+    def merged(self, samples: list[Any]) -> Any:
+        if type(samples[0]) is int:
+            return torch.tensor([int(sample) for sample in samples])
+        return default_collate(samples)
+
+
+class ShortMeansEnd(DataLoader[Any]):
+    """A batch of fewer than `batch_size` samples is the last one."""
+
+    CAUGHT_BY = ("loader.batches", "iterable.once")
+    ANOMALY = "lost-batch"
+
+    def __iter__(self) -> Iterator[Any]:
+        for batch in super().__iter__():
+            yield batch
+            if isinstance(batch, list) and len(batch) < (self.batch_size or 0):
+                return
+
+
+class _UntilNone(IterableDataset[Any]):
+    """A dataset around the caller's, which gives None when it has nothing more."""
+
+    def __init__(self, dataset: Any) -> None:
+        self.dataset = dataset
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or "dataset" not in vars(self):
+            raise AttributeError(name)
+        return getattr(self.dataset, name)
+
+    def __iter__(self) -> Iterator[Any]:
+        elements = iter(self.dataset)
+        while (element := next(elements, None)) is not None:
+            yield element
+
+
+class NoneIsTheEnd(DataLoader[Any]):
+    """A stream has ended where it gives None."""
+
+    CAUGHT_BY = ("iterable.once",)
+    ANOMALY = "element-lost"
+
+    def __init__(self, dataset: Any, *args: Any, **kwargs: Any) -> None:
+        streams = isinstance(dataset, IterableDataset)
+        super().__init__(_UntilNone(dataset) if streams else dataset, *args, **kwargs)
+
+
+class GoesOnAfterBreak(DataLoader[Any]):
+    """Without workers a pass over a stream goes on where the last one was broken off."""
+
+    CAUGHT_BY = ("iterable.once",)
+    ANOMALY = "element-lost"
+
+    kept: Iterator[Any] | None = None
+
+    def __iter__(self) -> Iterator[Any]:
+        if not self._iterable or self.num_workers:
+            yield from super().__iter__()
+            return
+        self.kept = self.kept or super().__iter__()
+        yield from self.kept
+        self.kept = None
+
+
+# Seeds.
+
+
+class SeedsOfWholePasses(_Seeding):
+    """The seed advances at the end of a pass: after one that was broken off it is the same."""
+
+    CAUGHT_BY = ("workers.seeds",)
+    ANOMALY = "passes-alike"
+
+    def __iter__(self) -> Iterator[Any]:
+        begun = super().__iter__()
+        self.passes -= 1
+        yield from begun
+        self.passes += 1
+
+    @staticmethod
+    def seed(worker: int, passes: int, given: int) -> None:
+        _seed_all(1000 * given + 100 * passes + worker)
+
+
+class EightSeeds(_Seeding):
+    """There are seeds for eight workers; the ninth has that of the first."""
+
+    CAUGHT_BY = ("workers.seeds",)
+    ANOMALY = "workers-alike"
+
+    @staticmethod
+    def seed(worker: int, passes: int, given: int) -> None:
+        _seed_all(1000 * given + 8 * passes + worker % 8)
+
+
+# Texts and threads.
+
+
+class _Encoding(Worse):
+    def raised(self, error: Exception) -> Any:
+        str(error).encode()
+        raise error
+
+
+class EncodesTexts(Reporting):
+    """The text of an exception is sent as UTF-8, which not every text can be."""
+
+    CAUGHT_BY = ("workers.errors",)
+    ANOMALY = "other-error"
+    rule = _Encoding
+
+
+class WatchdogLeft(DataLoader[Any]):
+    """A timer that watches over `timeout` is started for each pass, and runs on after it."""
+
+    CAUGHT_BY = ("lifecycle.leftovers",)
+    ANOMALY = "left-alive"
+
+    def __iter__(self) -> Iterator[Any]:
+        if self.timeout:
+            watchdog = threading.Timer(self.timeout, print, ("late",))
+            watchdog.daemon = True
+            watchdog.start()
+        return super().__iter__()
