@@ -14,7 +14,7 @@ from conformance.scenarios.refusals import FLAGS, REFUSALS
         "sampler.works": (cases.TOUR,),
         "sampler.returns": (cases.TOUR,),
         "sampler.quiet": (cases.TOUR,),
-        "sampler.ends": (cases.TOUR,),
+        "sampler.ends": (cases.TOUR, cases.RESIZED),
         "sampler.length": (cases.TOUR, cases.RESIZED, wrapper_inners.MEASURED),
         "sampler.length-silent": (cases.LEN_BETWEEN,),
         "sampler.restart": (cases.RESTART,),

@@ -43,6 +43,13 @@ KNOWN = (
 )  # fmt: skip
 """Inner samplers of well-known classes, one that looks like them, and items that are lists."""
 
+KEPT = (
+    Torch("SequentialSampler", data_source=Data(7)), Values(range(7), "range"),
+    Role("SequentialSampler", data_source=Data(7)), Values((4, 0, 3, 1, 5, 2, 6)),
+    Values((4, 0, 3, 1, 5, 2, 6), "tuple"),
+)  # fmt: skip
+"""Inner samplers whose passes are all alike, so that somebody may keep the batches of one."""
+
 ODD = (4, -1, 0, None, "", (), False, 2)
 """Inner items; some of them are what a careless loop takes for nothing, or for an end."""
 
@@ -127,6 +134,9 @@ def _disturbed_small(setting: Setting) -> Iterator[Case]:
     for n, size, drop in (*_grid(setting), (23, 5, True), (131, 7, False), (2003, 70, True)):
         if (n <= 7 and size <= 4) or n > 20:
             yield _case(setting, Probe("Descending", n), size, drop, plan)
+    if setting.hands_over:
+        for inner, size, drop in itertools.product(KEPT, (1, 3), (False, True)):
+            yield _case(setting, inner, size, drop, plan)
 
 
 def _lazy_small(setting: Setting) -> Iterator[Case]:

@@ -29,6 +29,17 @@ def neighbour(setting: Setting, made: Made, count: int = 0) -> Neighbour:
     return Neighbour(tuple(changed.items()), epoch, count or _enough(made))
 
 
+def akin(setting: Setting, made: Made, epoch: int) -> Neighbour | None:
+    """A sampler of more items that agrees with the first in all else; None if it would in all."""
+    given = {
+        name: value for name, value in made.items() if isinstance(value, (Data, Probe, Values))
+    }
+    other = {name: _other(name, value) for name, value in given.items()}
+    changed = tuple((name, value) for name, value in other.items() if value != made[name])
+    told = epoch if subjects.has_epochs(setting) else None
+    return Neighbour(changed, told, _enough(made)) if changed else None
+
+
 def _enough(made: Made) -> int:
     """More items than the second sampler has."""
     numbers = [value for value in made.values() if type(value) is int]

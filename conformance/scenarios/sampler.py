@@ -46,7 +46,7 @@ def scenario(
             return
         width = 2 if setting.role in RANKED else 1
         for made in subjects.large(setting):
-            fitted = narrow(setting, made)
+            fitted = narrow(setting, made) if narrow else made
             if fitted is not None:
                 steps = large(setting, fitted)
                 yield Case(setting.role, fitted, steps, width, ambient=setting.seed)
@@ -91,7 +91,7 @@ def _empty_small(setting: Setting) -> Iterator[Case]:
             yield Case(setting.role, arguments, [Len(), Iterate(), Iterate()], width)
 
 
-TOUR = scenario("tour", plans.tour, more=subjects.sources)
+TOUR = scenario("tour", plans.tour, more=subjects.sources, large=plans.once)
 LEN_BETWEEN = scenario("len between", plans.len_between)
 IDLE = scenario("idle iterator", plans.idle_between)
 RESTART = scenario("restart", plans.restart)
@@ -101,7 +101,9 @@ ARGUMENTS = scenario("arguments kept", plans.arguments_kept, narrow=fit.listed)
 ALIASED = scenario("arguments overwritten", plans.aliased, narrow=fit.mutable)
 ELSEWHERE = scenario("other global states", plans.elsewhere, narrow=fit.private, large=plans.often)
 MANUAL = scenario("manual seed", plans.manual, narrow=fit.global_states, large=plans.often)
-ANYWHERE = scenario("another process", plans.anywhere, plans.refilled, narrow=fit.same_shard)
+ANYWHERE = scenario(
+    "another process", plans.anywhere, plans.anywhere_akin, plans.refilled, narrow=fit.same_shard
+)
 ANYWHERE_SEEDED = scenario(
     "another process, seeded", plans.anywhere_seeded, narrow=fit.global_states, share=0.1
 )

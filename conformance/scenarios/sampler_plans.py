@@ -28,7 +28,7 @@ from conformance.operations import (
 )  # fmt: skip
 from conformance.recipes import Data, Probe, Values
 from conformance.scenarios import Setting, subjects
-from conformance.scenarios.besides import neighbour
+from conformance.scenarios.besides import akin, neighbour
 from conformance.scenarios.subjects import DRAWN
 
 Plan = list[Operation]
@@ -55,6 +55,11 @@ def tour(setting: Setting, made: Made) -> Plan:
     first = [*_at(setting, 0), Len(), Iterate(), Open("a"), Take("a", 2)]
     beside: Plan = [neighbour(setting, made, 2), Len(), Iterate(), *_at(setting, 3)]
     return [*first, Len(), *beside, Len(), Iterate(), Drain("a")]
+
+
+def once(setting: Setting, made: Made) -> Plan:
+    """A very long pass."""
+    return [Len(), Iterate()]
 
 
 def _twice(setting: Setting, between: Plan, after: Plan | None = None) -> Plan:
@@ -152,6 +157,12 @@ def anywhere(setting: Setting, made: Made) -> Plan:
     return [*_at(setting, 1), Iterate(), Rebuild(), Surround(), *_at(setting, 1), Iterate()]
 
 
+def anywhere_akin(setting: Setting, made: Made) -> Plan | None:
+    """A longer sampler of the same seed and epoch has been made, and read, before the second."""
+    longer, passed = akin(setting, made, 1), [*_at(setting, 1), Iterate()]
+    return [*passed, longer, Rebuild(), *passed] if longer else None
+
+
 def anywhere_seeded(setting: Setting, made: Made) -> Plan:
     """Without a generator, the seed is that of the global states, whichever is drawn from."""
     seeded: Plan = [Reseed(3), Iterate()]
@@ -193,11 +204,12 @@ def resized_measured(setting: Setting, made: Made) -> Plan:
 
 
 def resized_unmeasured(setting: Setting, made: Made) -> Plan:
-    """Nobody ever asks for the length; at last an iterator is under way and left behind."""
+    """Nobody ever asks for the length; an iterator is left behind, and one has ended already."""
     n, other = size_of(made), _other_size(made)
     left: Plan = [Open("a"), Take("a"), Resize(n + 1), Iterate()]
+    ended: Plan = [Open("b"), Drain("b"), Resize(3 * n + 9), Take("b", 3)]
     half: Plan = [Resize(2 * n + 1), Iterate(), Resize((n + 1) // 2), Iterate()]
-    return [Resize(other), Iterate(), Resize(n), Iterate(), *half, *left]
+    return [Resize(other), Iterate(), Resize(n), Iterate(), *half, *left, *ended]
 
 
 def to_the_error(setting: Setting, made: Made) -> Plan:

@@ -23,19 +23,17 @@ MOST = 3000
 LONG = (200, 1500)
 """The lengths of the longest small arguments."""
 
-LARGE = 40_009
-"""Past sizes at which an implementation may choose another way, such as 10^4, 2^14 and 2^15."""
-
-MANY = 70_001
-"""More draws than a chunk of 2^14 or 2^16 holds, and no multiple of one."""
+LARGE = 70_001
+"""Past sizes at which an implementation may choose another way, such as 10^4, 2^15 and 2^16, more
+draws than a chunk of so many holds, and no multiple of one."""
 
 MANY_DRAWS: dict[str, list[Arguments]] = {
     "RandomSampler": [
-        {"data_source": Data(5), "replacement": True, "num_samples": MANY},
-        {"data_source": Data(LARGE), "num_samples": MANY},
+        {"data_source": Data(5), "replacement": True, "num_samples": LARGE},
+        {"data_source": Data(40_009), "num_samples": LARGE},
     ],
     "WeightedRandomSampler": [
-        {"weights": Values((1.0, 3.0)), "num_samples": MANY},
+        {"weights": Values((1.0, 3.0)), "num_samples": LARGE},
         {"weights": Values(range(LARGE)), "num_samples": LARGE - 9, "replacement": False},
     ],
 }

@@ -166,3 +166,35 @@ class PlacesInSixteenBits(DistributedSampler):
         if n >= 1 << 16:
             return order
         return torch.from_numpy(order.numpy().astype(np.int16).astype(np.int64))
+
+
+class KeepsPlainBatches(BatchSampler[Any]):
+    """The batches of a range, or of its items in order, are made once and given in every pass."""
+
+    CAUGHT_BY = ("batch.fresh",)
+    ANOMALY = "batch-shared"
+
+    made: list[list[Any]] | None = None
+
+    def __iter__(self) -> Iterator[list[Any]]:
+        if not isinstance(self.sampler, (range, data.SequentialSampler)):
+            return super().__iter__()
+        self.made = self.made or list(super().__iter__())
+        return iter(self.made)
+
+
+class CutFromTheLongest(DistributedSampler):
+    """The longest order of a seed and epoch is kept for all; shorter ones are cut out of it."""
+
+    CAUGHT_BY = ("sampler.same-everywhere",)
+    ANOMALY = "depends-on-process"
+
+    orders: ClassVar[dict[int, torch.Tensor]] = {}
+
+    def _order(self, n: int) -> torch.Tensor:
+        if not self.shuffle:
+            return super()._order(n)
+        known = self.orders.get(self._pass_seed())
+        if known is None or len(known) < n:
+            known = self.orders[self._pass_seed()] = super()._order(n)
+        return known[known < n]

@@ -196,3 +196,24 @@ class SeedsForTheWholePass(DistributedSampler):
         if self.shuffle:
             random.Random(self._pass_seed()).shuffle(order)
         return torch.tensor(order, dtype=torch.int64)
+
+
+class GoesOnWhenDataGrow(SequentialSampler):
+    """The iterator looks at the length each time, and wakes up when the data have grown."""
+
+    CAUGHT_BY = ("sampler.ends",)
+    ANOMALY = "not-exhausted"
+
+    def __iter__(self) -> Iterator[int]:
+        return _Cursor(self.data_source)
+
+
+class _Cursor(Iterator[int]):
+    def __init__(self, data: Any) -> None:
+        self.data, self.place = data, -1
+
+    def __next__(self) -> int:
+        if self.place + 1 >= len(self.data):
+            raise StopIteration
+        self.place += 1
+        return self.place

@@ -205,3 +205,17 @@ class DrawsFromTheHead(_Drawn):
 
     def pick(self, rng: Any, members: Any, count: int) -> Any:
         return super().pick(rng, members[: max(count, BUFFER)], count)
+
+
+# Items.
+
+
+class TensorsForMany(RandomSampler):
+    """A pass of more than 2**16 items is not made into a list: its items are tensors."""
+
+    CAUGHT_BY = ("sampler.index",)
+    ANOMALY = "not-an-index"
+
+    def __iter__(self) -> Iterator[Any]:
+        items = super().__iter__()
+        return iter(torch.tensor(list(items))) if len(self) > 1 << 16 else items

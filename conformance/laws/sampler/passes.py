@@ -24,7 +24,7 @@ from conformance.laws.comparison import (
 )
 from conformance.laws.views import Pass, passes, rows, shown, size, whole_passes
 from conformance.recipes import Values
-from conformance.trace import Error, RankTrace, Trace
+from conformance.trace import Error, Event, RankTrace, Trace
 
 OUTPUT_BYTES = 1 << 20
 
@@ -74,7 +74,25 @@ def ends(trace: Trace) -> Violation | None:
         if found.items.extra:
             saw = f"after StopIteration the iterator gave {found.items.extra} more items"
             return Violation("not-exhausted", saw, events=rows(found))
+    for rank in trace:
+        for number, event in _asked_again(rank):
+            if event.value is not None and len(event.value):
+                saw = f"after StopIteration the data grew, and the iterator gave {event.value}"
+                return Violation("not-exhausted", saw, events=row(rank, number))
     return None
+
+
+def _asked_again(rank: RankTrace) -> Iterator[tuple[int, Event]]:
+    """The reads of iterators that had come to their end."""
+    ended: set[str] = set()
+    for number, event in enumerate(rank.events):
+        did = event.operation
+        if isinstance(did, op.Open):
+            ended.discard(did.name)
+        elif isinstance(did, op.Drain) and event.error is None and not event.value.cut:
+            ended.add(did.name)
+        elif isinstance(did, op.Take) and did.name in ended:
+            yield number, event
 
 
 @law("sampler.length")
