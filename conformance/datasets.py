@@ -44,7 +44,7 @@ class Mapped(Recipe):
     `get_worker_info()` says: (i, id, num_workers, seed - id, whether `dataset` is this dataset).
     device: a tensor (i, worker, whether a device is in use there). large: 16 MiB of i. swept:
     i, once garbage was collected. held: i; the dataset holds a lambda, so it cannot be pickled.
-    held-marked: as marked, of such a dataset. A
+    held-marked: as marked, of such a dataset. stored: i, from a tensor of 256 KiB. A
     sample of a container for collation: dict, tuple, named, nested, text, float, array, mixed,
     foreign; of one that is to be kept: bag, row, pair, range. odd: one of `items.ODD`. formed:
     what `form` says.

@@ -24,7 +24,7 @@ from conformance.properties import Property
 from conformance.report.document import command, document
 from conformance.report.evidence import evidence
 from conformance.scenarios import Scenario
-from conformance.trace import SLOW_S, Trace
+from conformance.trace import SLOW, Trace
 from conformance.verdict import (
     DECLARED,
     HOLDS,
@@ -142,7 +142,8 @@ class Search:
     def _left_out(self) -> str:
         """Which cases a slow candidate was not asked, "" if there are none."""
         least = self.worlds.slow.get((self.candidate.source, self.prop.role))
-        told = f"cases of {least} items and more were left out: too slow for {SLOW_S:.0f} s"
+        slow_s = SLOW * self.worlds.bound_s
+        told = f"cases of {least} items and more were left out: too slow for {slow_s:.0f} s"
         return told if least else ""
 
     def _unexercised(self) -> Verdict:

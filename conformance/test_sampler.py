@@ -12,7 +12,7 @@ from conformance.scenarios.refusals import FLAGS, REFUSALS
 @prove(
     {
         "sampler.works": (cases.TOUR,),
-        "sampler.returns": (cases.TOUR,),
+        "sampler.returns": (cases.TOUR, cases.RAISING_TOGETHER),
         "sampler.quiet": (cases.TOUR,),
         "sampler.ends": (cases.TOUR, cases.RESIZED),
         "sampler.length": (cases.TOUR, cases.RESIZED, wrapper_inners.MEASURED),
@@ -34,7 +34,7 @@ from conformance.scenarios.refusals import FLAGS, REFUSALS
         "sampler.integer-like": (integer_likes.ARGUMENT_TYPES,),
         "sampler.empty": (cases.EMPTY,),
         "sampler.resize": (cases.RESIZED,),
-        "sampler.error-through": (cases.RAISING,),
+        "sampler.error-through": (cases.RAISING, cases.RAISING_TOGETHER),
         "sampler.copyable": (cases.PICKLED, cases.DEEPCOPIED),
         "sampler.set-epoch": (cases.REVISITED,),
         "sampler.epoch-type": (integer_likes.EPOCH_TYPES,),

@@ -92,9 +92,9 @@ class Event:
     warnings: tuple[str, ...] = ()
 
 
-SLOW_S = 14.0
-"""CPU seconds for a case, after which a pass that still yields is given up: less than the bound on
-a rank that does not answer, so that one who is slow is not taken for one who hangs."""
+SLOW = 0.7
+"""The part of the bound on a rank after which a pass that still yields is given up, in CPU seconds,
+so that one who is slow is not taken for one who hangs."""
 
 KINDS = (
     "begin", "draw", "init", "iter", "fetch", "leave", "end", "ask", "collate", "depart", "arrive",

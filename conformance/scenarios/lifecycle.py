@@ -66,6 +66,7 @@ def _ends(setting: Setting) -> Iterator[Case]:
         yield from _alone(setting, Mapped(8), _repeated(steps, 1), timeout=60)
     steps = [Rebuild(), Iterate(), Iterate(), Drop()]
     yield from _alone(setting, Mapped(8), _repeated(steps), **PERSISTENT)
+    yield from _alone(setting, Mapped(8, gives="stored"), _repeated(steps, 1), **PERSISTENT)
     steps = [Rebuild(), *leave, Iterate(), Drop()]
     yield from _alone(setting, Mapped(8), _repeated(steps), num_workers=3, **PERSISTENT)
     # Large results are under way, or have come and are not delivered, when the caller breaks off.

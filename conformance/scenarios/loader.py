@@ -177,6 +177,7 @@ def _alike(setting: Setting) -> Iterator[Case]:
             plan += [Reseed(3), Globals(), Rebuild(build), Globals(), Reseed(7), *passes]
         for way in _options(setting, ways):
             yield loader(Mapped(5), plan, **way)
+        yield loader(Stream(5), plan)
 
 
 def _draws(setting: Setting) -> Iterator[Case]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from conformance.case import Case
 from conformance.datasets import Collate, Fault, Init, Mapped, Order, Stream
-from conformance.loading import Journal, Reread
+from conformance.loading import Journal, Reread, Settle
 from conformance.operations import Drain, Iterate, Open, Operation, Rebuild, Take
 from conformance.recipes import Values
 from conformance.scenarios import Scenario, Setting
@@ -100,6 +100,12 @@ def _after(setting: Setting) -> Iterator[Case]:
         data = Mapped(14, faults=tuple(Fault("item", at, "ValueError") for at in range(1, 13)))
         steps = [Open("a"), *[Take("a")] * 14, Drain("a")]
         yield loader(data, steps, batch_size=None, **counted(count))
+    free: dict[str, Any] = {"num_workers": 2, "prefetch_factor": 4, "in_order": False}
+    if takes(setting, **free):
+        burst = [Open("a"), Take("a"), Settle(), *[Take("a")] * 8, Drain("a")]
+        for broken in ((1,), (2, 3), (4, 7)):
+            data = Mapped(9, faults=tuple(Fault("item", at, "ValueError") for at in broken))
+            yield loader(data, burst, **free)
     if takes(setting, num_workers=3):
         data = Mapped(9, faults=tuple(Fault("item", at, "KeyError") for at in (1, 3, 4)))
         yield loader(
@@ -125,6 +131,7 @@ def _beside(setting: Setting) -> Iterator[Case]:
         if takes(setting, **options):
             yield loader(Mapped(5), plan, batch_size=2, **options)
             yield loader(Mapped(3), plan, batch_size=None, sampler=TURNED, **options)
+            yield loader(Mapped(40), plan, batch_size=8, shuffle=True, **options)
 
 
 def _ends(setting: Setting) -> Iterator[Case]:

@@ -91,6 +91,16 @@ def _empty_small(setting: Setting) -> Iterator[Case]:
             yield Case(setting.role, arguments, [Len(), Iterate(), Iterate()], width)
 
 
+def _raising_together(setting: Setting) -> Iterator[Case]:
+    """Real ranks, which may have agreed on who draws, and an inner sampler that raises in each."""
+    for width in setting.world_sizes if setting.role == "DistributedSamplerWrapper" else ():
+        if width in (2, 3):
+            arguments = {"sampler": Probe("Raising", 8, 4)}
+            yield Case(
+                setting.role, arguments, [Iterate(), Iterate()], width, world="group", passed=False
+            )
+
+
 TOUR = scenario("tour", plans.tour, more=subjects.sources, large=plans.once)
 LEN_BETWEEN = scenario("len between", plans.len_between)
 IDLE = scenario("idle iterator", plans.idle_between)
@@ -111,6 +121,7 @@ RESIZED = scenario(
     "resized", plans.resized, plans.resized_measured, plans.resized_unmeasured, narrow=fit.sizable
 )
 RAISING = scenario("raising", plans.to_the_error, narrow=fit.raising)
+RAISING_TOGETHER = Scenario("raising together", _raising_together)
 PICKLED = scenario("pickled", plans.copied("pickle"), narrow=fit.private)
 DEEPCOPIED = scenario("deepcopied", plans.copied("deepcopy"), narrow=fit.private)
 REVISITED = scenario(

@@ -120,8 +120,8 @@ def _sampling(setting: Setting) -> Iterator[Case]:
     yield loader(Mapped(8), again, "alone", num_workers=2, **options)
 
 
-def _in_sampler(at: int) -> tuple[Fault, ...]:
-    return faulty("Planned", at, where="sampler")
+def _in_sampler(at: int, what: str = "Planned") -> tuple[Fault, ...]:
+    return faulty(what, at, where="sampler")
 
 
 def _starts(setting: Setting) -> Iterator[Case]:
@@ -155,6 +155,7 @@ def _unsent(setting: Setting) -> Iterator[Case]:
     yield loader(Mapped(4, faults=faulty("Local", 1)), plan, **two)
     yield loader(Mapped(4, faults=faulty("bursting", 1)), plan, **lists)
     yield loader(Mapped(4), plan, sampler=Order(4, "lambdas"), **two)
+    yield loader(Mapped(4), plan, sampler=Order(4, faults=_in_sampler(1, "bursting")), **two)
     local = Init(faults=faulty("Local", 0, where="init"))
     yield loader(Mapped(4), plan, worker_init_fn=local, **two)
     yield loader(Stream(4, faults=faulty("unpicklable", 1)), plan, **lists)

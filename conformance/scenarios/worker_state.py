@@ -11,6 +11,7 @@ from conformance.loading import (
     Drop,
     Free,
     Journal,
+    Ponder,
     Printed,
     Schedule,
     Settle,
@@ -133,6 +134,11 @@ def _epochs(setting: Setting) -> Iterator[Case]:
     for options in ways:
         for plan in (in_time, late, midway, broken):
             yield loader(Mapped(10), plan, sampler=Order(10, "epochs"), **options)
+    # Items of a pass that was broken off are still being made when the next one begins.
+    slow = [SetEpoch(1), Trickle(0, 0.2), Open("a"), Take("a"), Drop("a"), SetEpoch(2), Open("b")]
+    options = {"num_workers": 1, "prefetch_factor": 4, "persistent_workers": True}
+    plan = [*slow, Take("b"), Free(), Drain("b")]
+    yield loader(Mapped(8, gated=1), plan, sampler=Order(8, "epochs"), **options)
     spread = Role("DistributedSampler", dataset=Mapped(10), shuffle=True)
     plan = [SetEpoch(1), Iterate(), Open("a"), SetEpoch(5), Drain("a"), SetEpoch(1), Iterate()]
     for workers in (0, 2, 3):
@@ -164,12 +170,13 @@ def _pairs(setting: Setting) -> Iterator[Case]:
     zipped = [Open("a"), Open("b"), *[Take("a"), Take("b")] * 4, Drain("a"), Drain("b")]
     nested = [Open("a"), Take("a"), Open("b"), Drain("b"), Take("a"), Open("c"), Drain("c")]
     after = [Open("a"), Drain("a"), Open("b"), Take("b"), Drop("b"), Open("c"), Drain("c")]
+    before = [Open("a"), Drain("a"), Open("b"), Take("b"), Drop("a"), Open("c"), Drain("b")]
     ways: tuple[dict[str, Any], ...] = (
         {"num_workers": 1}, {"num_workers": 2, "batch_size": 2},
         {"num_workers": 3, "batch_size": None},
     )  # fmt: skip
     for options in ways:
-        for plan in (zipped, [*nested, Drain("a")], after):
+        for plan in (zipped, [*nested, Drain("a")], after, [*before, Drain("c")]):
             yield loader(Mapped(5), plan, persistent_workers=True, **options)
 
 
@@ -228,6 +235,10 @@ def _timeouts(setting: Setting) -> Iterator[Case]:
     # Each batch comes in time, and all of them together take longer than one may.
     slow = [Trickle(0, 0.2), Open("a"), Drain("a")]
     yield loader(Mapped(8, gated=1), slow, "alone", num_workers=1, timeout=0.9)
+    # The caller is slow, too: from batch to batch it takes longer than a call may.
+    later = [Open("a"), Take("a"), Settle(), Trickle(0, 1.6), Take("a"), Ponder(1.2), Take("a")]
+    options = {"num_workers": 1, "prefetch_factor": 1, "timeout": 1.0}
+    yield loader(Mapped(4, gated=1), [*later, Free(), Drain("a")], "alone", **options)
 
 
 DICE = Scenario("dice", _dice)

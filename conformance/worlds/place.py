@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 
@@ -11,13 +12,14 @@ class Place:
     """Where a process stands: its rank in a group of `world_size`, met through the file `store`.
 
     backend: "gloo", "nccl", or for a process without a group "simulated", or "alone" if it serves
-    one case only.
+    one case only. slow_s: the CPU seconds after which a pass that still yields is given up.
     """
 
     rank: int
     world_size: int
     backend: str
     store: str
+    slow_s: float = math.inf
 
     @property
     def environment(self) -> dict[str, str]:

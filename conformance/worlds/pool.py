@@ -27,7 +27,7 @@ import psutil
 
 from conformance.candidate import CandidateError, Source
 from conformance.case import Case
-from conformance.trace import Event, RankTrace
+from conformance.trace import SLOW, Event, RankTrace
 from conformance.worlds.forkserver import HASH_SEEDS, Process
 from conformance.worlds.leftovers import named_segments
 from conformance.worlds.patience import Bound
@@ -46,9 +46,12 @@ class PoolError(RuntimeError):
 
 
 class Pool:
-    """`world_size` processes in a group of `backend`, or one process without a group."""
+    """`world_size` processes in a group of `backend`, or one process without a group.
 
-    def __init__(self, world_size: int, backend: str) -> None:
+    bound_s: seconds that a rank may take for a case.
+    """
+
+    def __init__(self, world_size: int, backend: str, bound_s: float) -> None:
         self.world_size, self.backend, self.broken = world_size, backend, False
         self.ticket, self.pending = 0, collections.deque[int]()
         self.answered: dict[int, list[bytes]] = {}
@@ -58,7 +61,7 @@ class Pool:
         self.processes: list[Process] = []
         for rank in range(world_size):
             ours, theirs = Pipe()
-            place = Place(rank, world_size, backend, store)
+            place = Place(rank, world_size, backend, store, SLOW * bound_s)
             seed = HASH_SEEDS[rank % 2]
             process = Process(seed, target=begin, args=(theirs, place), daemon=False)
             process.start()

@@ -31,7 +31,7 @@ import torch.distributed as dist
 
 from conformance.candidate import LOADERS, CandidateError, load
 from conformance.case import Case
-from conformance.trace import SLOW_S, RankTrace
+from conformance.trace import RankTrace
 from conformance.worlds.loader import LoaderRank
 from conformance.worlds.place import Place
 from conformance.worlds.rank import Rank
@@ -84,7 +84,7 @@ def _run(
     """The rank traces of a case: this rank's own, or those of all ranks if they are simulated."""
     ranks = [place.rank] if place.grouped else range(case.world_size)
     before = _collectives() if place.grouped else 0
-    until = time.process_time() + SLOW_S
+    until = time.process_time() + place.slow_s
     traces = [_rank(roles, case, rank, place, connection, until).run() for rank in ranks]
     after = _collectives() if place.grouped else 0
     printed = _printed(output)

@@ -28,6 +28,10 @@ Info = Callable[[], Any]
 """The candidate's `get_worker_info`."""
 
 
+STORED = 1 << 15
+"""So many numbers are more than a pipe holds."""
+
+
 class State:
     """What a dataset holds, and the main process changes; all of it but one is zero."""
 
@@ -59,6 +63,7 @@ class _Source:
         self.n, self.mark, self.buffer = recipe.n, 0, torch.zeros((), dtype=torch.int64)
         self.state, self.met = State(), set[Fault]()
         self.held = (lambda: None) if recipe.gives.startswith("held") else None
+        self.stored = torch.arange(STORED) if recipe.gives == "stored" else None
         if recipe.gives.startswith("own-"):
             self.own = OWN[recipe.gives.removeprefix("own-")](5)
 
@@ -235,9 +240,9 @@ class Sampler:
     def _draws(self, passes: int) -> Iterator[Any]:
         turned = {"epochs": self.epoch, "turning": passes}.get(self.recipe.how, 0)
         for place in range(len(self)):
-            mishap(self.recipe.faults, "sampler", place, self.gate)
+            given = mishap(self.recipe.faults, "sampler", place, self.gate)
             self.gate.report("draw", place)
-            yield self._index(place, turned)
+            yield self._index(place, turned) if given is None else given
 
     def _index(self, place: int, turned: int) -> Any:
         n, how = self.recipe.n, self.recipe.how

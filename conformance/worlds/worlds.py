@@ -96,7 +96,7 @@ class Worlds:
 
     def afresh(self, source: Source, case: Case) -> Trace:
         """Carry out a simulated case in a process in which nothing was done before."""
-        pool = Pool(1, "simulated")
+        pool = Pool(1, "simulated", self.bound_s)
         try:
             return self._made(source, case, pool.run(source, [case], self._bound(source, case))[0])
         finally:
@@ -143,7 +143,7 @@ class Worlds:
         try:
             while True:
                 for case in itertools.islice(cases, ALONE - len(window) + len(ended)):
-                    pool = Pool(1, "alone")
+                    pool = Pool(1, "alone", self.bound_s)
                     window.append((case, pool, pool.send(source, [case])))
                 if not window:
                     return
@@ -235,7 +235,7 @@ class Worlds:
         """The pool for this, started if need be; a loader's worker processes disturb no sampler."""
         key = world_size, backend, of
         if key not in self.pools or self.pools[key].broken:
-            self.pools[key] = Pool(world_size, backend)
+            self.pools[key] = Pool(world_size, backend, self.bound_s)
         return self.pools[key]
 
     def close(self) -> None:

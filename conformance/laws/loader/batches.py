@@ -11,7 +11,7 @@ from conformance.case import Case
 from conformance.datasets import Collate
 from conformance.laws import Violation, law, require
 from conformance.laws.comparison import is_allowed
-from conformance.laws.loader.due import collated, flat, lacks, mapped, passes, shuffled
+from conformance.laws.loader.due import collated, cut_alike, flat, lacks, mapped, passes, shuffled
 from conformance.laws.loader.forms import agrees, strange
 from conformance.laws.loading import (
     Run,
@@ -86,7 +86,7 @@ def _made_of(case: Case, due: list[Any], place: int) -> str:
 def _wrong(run: Run, due: list[Any], case: Case) -> str:
     """The name of what is wrong with a pass, or nothing."""
     if shuffled(case):
-        return "" if _cut_alike(run, due, case) else "other-batches"
+        return "" if cut_alike(run, due, case) else "other-batches"
     wanted = collated(case, due)
     if run.items == (wanted if run.finished else wanted[: len(run.items)]):
         return ""
@@ -96,14 +96,6 @@ def _wrong(run: Run, due: list[Any], case: Case) -> str:
     if sorted(map(str, run.items)) == sorted(map(str, wanted)):
         return "out-of-order"
     return "lost-batch" if len(run.items) < len(wanted) else "other-batches"
-
-
-def _cut_alike(run: Run, due: list[Any], case: Case) -> bool:
-    """Whether a shuffled pass has batches of the right sizes, and no index twice."""
-    indices, sizes = flat(run.items), [len(flat([batch])) for batch in run.items]
-    wanted = [len(flat([batch])) for batch in due]
-    known = len(set(indices)) == len(indices) and set(indices) <= set(range(mapped(case).n))
-    return known and sizes == (wanted if run.finished else wanted[: len(sizes)])
 
 
 @law("loader.fetch-once")

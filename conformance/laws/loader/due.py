@@ -73,3 +73,11 @@ def collated(case: Case, batches: list[Any]) -> list[Any]:
 def flat(batches: list[Any]) -> list[int]:
     """All indices of some batches, or of items that stand alone."""
     return [i for batch in batches for i in (batch if isinstance(batch, list) else [batch])]
+
+
+def cut_alike(run: Run, due: list[Any], case: Case) -> bool:
+    """Whether a shuffled pass has batches of the right sizes, and no index twice."""
+    indices, sizes = flat(run.items), [len(flat([batch])) for batch in run.items]
+    wanted = [len(flat([batch])) for batch in due]
+    known = len(set(indices)) == len(indices) and set(indices) <= set(range(mapped(case).n))
+    return known and sizes == (wanted if run.finished else wanted[: len(sizes)])

@@ -29,7 +29,7 @@ GIVES = {
     "array": "numpy.array([i, i], dtype=numpy.int32)", "scalar": "numpy.int16(i)",
     "mixed": "torch.zeros(i % 2 + 1)", "foreign": "Foreign()", "none": "None",
     "odd": f"[{', '.join(ODD)}][i % {len(ODD)}]".replace("{", "{{").replace("}", "}}"), "held": "i",
-    "held-marked": "1000 * self.mark + i",
+    "held-marked": "1000 * self.mark + i", "stored": "int(self.stored[i])",
     "swept": "i + 0 * gc.collect()", "large": "torch.full((1 << 21,), i)",
     "device": "torch.tensor([i, worker, int(torch.cuda.is_initialized())])",
     "info": "_info(i, self)",
@@ -48,6 +48,7 @@ OWN = {
     "own-RandomState": "own = numpy.random.RandomState(5)", "own-Random": "own = random.Random(5)",
     "own-torch": "own = torch.Generator().manual_seed(5)", "marked": "mark = 0",
     "buffer": "buffer = torch.zeros((), dtype=torch.int64)",
+    "stored": "stored = torch.arange(1 << 15)",
 }  # fmt: skip
 """What the dataset holds for it."""
 
@@ -155,7 +156,7 @@ def _held(draft: Draft, gives: str) -> list[str]:
         return ["def __init__(self):", f"    self.{STATE[how][0]}", *told]
     if gives.startswith("held"):
         return ["mark = 0", "def __init__(self):", "    self.held = lambda: None"]
-    if gives.startswith("own-"):
+    if gives.startswith("own-") or gives == "stored":
         return ["def __init__(self):", f"    self.{OWN[gives]}"]
     return [OWN[gives]] if gives in OWN else []
 

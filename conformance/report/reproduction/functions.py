@@ -57,7 +57,7 @@ def _passes(draft: Draft, recipe: Order, index: str, words: dict[str, int]) -> l
     """One pass: a generator, with a method before it where a pass does something at its start."""
     grown = recipe.how.startswith("growing")
     loop = [f"for k in range({'len(self)' if grown else recipe.n}):"]
-    inner = [*faults(draft, recipe.faults, "sampler", "k"), *reported(draft, "draw", "k")]
+    inner = [*faults(draft, recipe.faults, "sampler", "k", "yield"), *reported(draft, "draw", "k")]
     loop += indented([*inner, f"yield {index.format(**words)}"])
     if recipe.how == "epochs":
         loop = ["turned = self.epoch", *loop]
