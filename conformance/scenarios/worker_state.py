@@ -135,7 +135,7 @@ def _epochs(setting: Setting) -> Iterator[Case]:
         for plan in (in_time, late, midway, broken):
             yield loader(Mapped(10), plan, sampler=Order(10, "epochs"), **options)
     # Items of a pass that was broken off are still being made when the next one begins.
-    slow = [SetEpoch(1), Trickle(0, 0.2), Open("a"), Take("a"), Drop("a"), SetEpoch(2), Open("b")]
+    slow = [SetEpoch(1), Trickle(0, 0.5), Open("a"), Take("a"), Drop("a"), SetEpoch(5), Open("b")]
     options = {"num_workers": 1, "prefetch_factor": 4, "persistent_workers": True}
     plan = [*slow, Take("b"), Free(), Drain("b")]
     yield loader(Mapped(8, gated=1), plan, sampler=Order(8, "epochs"), **options)

@@ -8,16 +8,19 @@ first of them calls it.
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 from typing import Any
 
+import plain_loader
 import torch
 from loaders import _Collates
+from plain_loader import Crew
 from reporting import Reporting, Worse
 from torch.utils.data import IterableDataset
 from worker_state import _seed_all, _Seeding
 
-from reference import DataLoader, default_collate
+from reference import DataLoader, RandomSampler, default_collate
 
 # Elements and batches.
 
@@ -152,3 +155,93 @@ class WatchdogLeft(DataLoader[Any]):
             watchdog.daemon = True
             watchdog.start()
         return super().__iter__()
+
+
+# Passes.
+
+
+class _OneOrder(RandomSampler):
+    order: list[int] | None = None
+
+    def __iter__(self) -> Iterator[int]:
+        self.order = [] if self.order is None else self.order
+        self.order[:] = super().__iter__()
+        return iter(self.order)
+
+
+class OneOrderForAll(DataLoader[Any]):
+    """Each pass shuffles the list of indices that the passes before it still read."""
+
+    CAUGHT_BY = ("loader.independent",)
+    ANOMALY = "iterators-entangled"
+
+    def _own_sampler(self, shuffled: bool) -> Any:
+        if shuffled:
+            return _OneOrder(self.dataset, generator=self.generator)
+        return super()._own_sampler(shuffled)
+
+
+class DrawsForStreams(DataLoader[Any]):
+    """Workers of a stream get a seed of their own, for which one more number is drawn."""
+
+    CAUGHT_BY = ("loader.draws-alike",)
+    ANOMALY = "draws-otherwise"
+
+    def __iter__(self) -> Iterator[Any]:
+        if self._iterable and self.num_workers:
+            torch.randint(1 << 30, (), generator=self.generator)
+        return super().__iter__()
+
+
+class _Clearing(Worse):
+    def raised(self, error: Exception) -> Any:
+        while self._buffer and not self._plan.in_order:
+            self._delivered += 1
+            self._buffer.pop()
+        raise error
+
+
+class LosesWhatCameWithIt(Reporting):
+    """With `in_order=False`, batches that have come when an error is raised are lost."""
+
+    CAUGHT_BY = ("loader.after-error",)
+    ANOMALY = "other-batches"
+    rule = _Clearing
+
+
+class _SinceDelivery(Worse):
+    def __next__(self) -> Any:
+        try:
+            return super().__next__()
+        finally:
+            self.last = time.monotonic()
+
+    def _wait(self, deadline: float) -> None:
+        super()._wait(getattr(self, "last", deadline) + self._plan.timeout_s)
+
+
+class TimesTheCaller(Reporting):
+    """`timeout` counts from the last delivery: what the caller does meanwhile counts, too."""
+
+    CAUGHT_BY = ("workers.timeout",)
+    ANOMALY = "early-timeout"
+    rule = _SinceDelivery
+
+
+class _Skipping(Crew):
+    def work(self, worker: int, pipe: Any) -> None:
+        while True:
+            try:
+                super().work(worker, pipe)
+            except OSError:
+                raise
+            except Exception:
+                continue
+
+
+class SkipsUnreadable(plain_loader.DataLoader):
+    """A worker gives no answer to an index that it cannot unpickle, and is waited for."""
+
+    CAUGHT_BY = ("workers.no-hang",)
+    ANOMALY = "hang"
+    crews = _Skipping

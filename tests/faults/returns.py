@@ -10,10 +10,11 @@ from __future__ import annotations
 import os
 import random
 from collections.abc import Iterator
+from typing import Any
 
 import torch
 import torch.distributed as dist
-from honest import DistributedSampler
+from honest import DistributedSampler, DistributedSamplerWrapper
 
 from reference import SequentialSampler
 
@@ -28,6 +29,16 @@ class TellsOneMore(DistributedSampler):
         if self.rank == 0 and dist.is_initialized():
             dist.broadcast(torch.tensor([len(self)]), src=0)
         return super().__iter__()
+
+
+class RankZeroDraws(DistributedSamplerWrapper):
+    """Rank 0 alone draws the inner pass; where that raises, the others wait for it."""
+
+    CAUGHT_BY = ("sampler.returns",)
+    ANOMALY = "rank-stuck"
+
+    def _draw(self) -> list[Any]:
+        return [] if self.meets and self.rank else super()._draw()
 
 
 class LeavesWhenEmpty(SequentialSampler):
