@@ -21,7 +21,7 @@ from conformance.operations import (
     SetEpoch,
 )  # fmt: skip
 from conformance.recipes import Role, Runs, Values
-from conformance.scenarios import Scenario, Setting, subjects
+from conformance.scenarios import Scenario, Setting, subjects_drawn
 from conformance.scenarios.refusals import refused
 
 Plan = list[Operation]
@@ -118,7 +118,7 @@ def _shared_out(setting: Setting) -> Iterator[Case]:
 
 @st.composite
 def _drawn(draw: st.DrawFn, setting: Setting) -> Case:
-    arguments = draw(subjects.drawn(setting))
+    arguments = draw(subjects_drawn.drawn(setting))
     width = draw(st.sampled_from(setting.world_sizes))
     plan, ambient = _plan(setting), draw(st.integers(0, 99))
     return Case(setting.role, arguments, plan, width, world="group", ambient=ambient)
@@ -197,7 +197,7 @@ def _sharded_small(setting: Setting) -> Iterator[Case]:
 
 @st.composite
 def _sharded_drawn(draw: st.DrawFn, setting: Setting) -> Case:
-    inner = Role(setting.role, **draw(subjects.drawn(setting)))
+    inner = Role(setting.role, **draw(subjects_drawn.drawn(setting)))
     width = draw(st.sampled_from(setting.world_sizes))
     plan = [SetEpoch(draw(st.integers(0, 9))), Iterate(), Iterate()]
     return _wrapped({"sampler": inner}, plan, width, "group", draw(st.integers(0, 99)))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from conformance.case import Case
 from conformance.operations import Iterate, Len
 from conformance.recipes import Data, Probe, Values
-from conformance.scenarios import Scenario, Setting, subjects
+from conformance.scenarios import Scenario, Setting, subjects, subjects_drawn
 from conformance.scenarios import sampler_fits as fit
 from conformance.scenarios import sampler_plans as plans
 from conformance.scenarios.sampler_plans import Made, Plan
@@ -61,7 +61,7 @@ def scenario(
 
 @st.composite
 def _drawn(draw: st.DrawFn, setting: Setting, adapt: Any) -> Case:
-    fitting = subjects.drawn(setting).map(lambda made: adapt(setting, made)).filter(bool)
+    fitting = subjects_drawn.drawn(setting).map(lambda made: adapt(setting, made)).filter(bool)
     found = draw(fitting)
     arguments, plan = found[0] if len(found) == 1 else draw(st.sampled_from(found))
     return Case(

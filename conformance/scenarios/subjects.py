@@ -1,24 +1,17 @@
-"""Valid constructor arguments for each role: a few small ones, and a strategy for more."""
+"""Valid constructor arguments for each role: a few small ones, and very large ones."""
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterator
 from typing import Any
-
-from hypothesis import strategies as st
 
 from conformance.candidate import FIRST
 from conformance.classes import size_of
 from conformance.recipes import SOURCES, Data, Generator, Probe, Role, Values
 from conformance.scenarios import Setting
-from conformance.scenarios.lengths import lengths, seeds
 
 Arguments = dict[str, Any]
 Sizes = tuple[int, ...]
-
-MOST = 3000
-"""The protocol is the same at any length; the chapters of single roles go to 2^20."""
 
 LONG = (200, 1500)
 """The lengths of the longest small arguments."""
@@ -67,11 +60,6 @@ def sources(setting: Setting) -> Iterator[Arguments]:
         yield {name: Data(4, "ndarray"), "replacement": True, "num_samples": 40}
 
 
-def drawn(setting: Setting) -> st.SearchStrategy[Arguments]:
-    """Arguments as Hypothesis draws them."""
-    return DRAW[setting.role]().map(lambda found: optional(setting, found))
-
-
 def optional(setting: Setting, arguments: Arguments) -> Arguments:
     """Without those optional arguments that torch's signature lacks and the role does not take."""
     extra = {"WeightedBalanceClassSampler", "BalanceClassSampler", "DistributedSamplerWrapper"}
@@ -106,9 +94,6 @@ def with_generator(setting: Setting, arguments: Arguments, seed: int = 5) -> Arg
 
 def without_generator(arguments: Arguments) -> Arguments:
     return {name: value for name, value in arguments.items() if name != "generator"}
-
-
-# Small ones.
 
 
 def _sequential(long: Sizes) -> list[Arguments]:
@@ -174,9 +159,14 @@ LABELS = (
 )  # fmt: skip
 
 
+def squares(n: int, modulus: int) -> list[int]:
+    """`n` labels of classes that differ in size, made of two numbers: lists are slow to draw."""
+    return [i * i % modulus for i in range(n)]
+
+
 def _labels(long: Sizes) -> list[Values]:
     """The same, and very long ones."""
-    return [*LABELS, *(Values(tuple(_squares(n, 7)), "ndarray") for n in long if n == LARGE)]
+    return [*LABELS, *(Values(tuple(squares(n, 7)), "ndarray") for n in long if n == LARGE)]
 
 
 def _balance(long: Sizes) -> list[Arguments]:
@@ -214,117 +204,4 @@ SMALL: dict[str, Callable[[Sizes], list[Arguments]]] = {
     "WeightedRandomSampler": _weighted, "BatchSampler": _batch, "DistributedSampler": _distributed,
     "BalanceClassSampler": _balance, "WeightedBalanceClassSampler": _weighted_balance,
     "DistributedSamplerWrapper": _wrapper, "DatasetFromSampler": _view,
-}  # fmt: skip
-
-
-# Drawn ones.
-
-
-def _fixed(required: dict[str, Any], **maybe: Any) -> st.SearchStrategy[Arguments]:
-    return st.fixed_dictionaries(required, optional=maybe)
-
-
-@functools.cache
-def generators() -> st.SearchStrategy[Generator]:
-    """Caller's generators, all ranks' alike."""
-    return st.builds(Generator, seeds())
-
-
-@functools.cache
-def data(least: int) -> st.SearchStrategy[Data]:
-    """Datasets of any length and kind."""
-    return st.builds(Data, lengths(least, MOST), st.sampled_from(["", "", *SOURCES]))
-
-
-@functools.cache
-def labels() -> st.SearchStrategy[Values]:
-    """Labels 0..K-1 or names, which a set orders anew in each process; each class has a member."""
-    few = st.lists(st.integers(0, 4), min_size=1, max_size=60)
-    many = st.builds(_squares, st.integers(12, 300), st.sampled_from([2, 5, 7, 11, 13, 1]))
-    kinds = st.sampled_from(["list", "tensor", "ndarray", "names"])
-    return st.builds(_dense, st.one_of(few, many), kinds)
-
-
-def _squares(n: int, modulus: int) -> list[int]:
-    """`n` labels of classes that differ in size, made of two numbers: lists are slow to draw."""
-    return [i * i % modulus for i in range(n)]
-
-
-def _dense(found: list[int], kind: str) -> Values:
-    known = {label: number for number, label in enumerate(sorted(set(found)))}
-    if kind == "names":
-        return Values(tuple(f"class {known[label]}" for label in found))
-    return Values(tuple(known[label] for label in found), kind)
-
-
-@functools.cache
-def indices() -> st.SearchStrategy[Any]:
-    """Indices: few in any order, doubled or not, or many."""
-    few = st.lists(st.integers(0, 10**6), max_size=50).map(tuple)
-    return st.one_of(few, lengths(0, MOST).map(range))
-
-
-@st.composite
-def _drawn_weighted_balance(draw: st.DrawFn) -> Arguments:
-    given = draw(labels())
-    classes = len(set(given.items))
-    weight = draw(st.lists(st.integers(1, 9), min_size=classes, max_size=classes))
-    made: Arguments = {"labels": given, "weight": Values(tuple(map(float, weight)))}
-    made["length"] = draw(st.integers(1, 200))
-    return made | draw(_fixed({}, seed=seeds()))
-
-
-@st.composite
-def _drawn_weighted(draw: st.DrawFn) -> Arguments:
-    few = st.lists(st.integers(0, 9), min_size=1, max_size=40).filter(any)
-    found = draw(st.one_of(few, lengths(2, MOST).map(range)))
-    weights = found if isinstance(found, range) else tuple(map(float, found))
-    positive = sum(weight > 0 for weight in weights)
-    replacement = draw(st.booleans())
-    count = draw(st.integers(1, 500 if replacement else positive))
-    made = {"weights": Values(weights), "num_samples": count}
-    return made | {"replacement": replacement} | draw(_fixed({}, generator=generators()))
-
-
-@functools.cache
-def inners() -> st.SearchStrategy[Any]:
-    """Inner samplers whose order every rank knows."""
-    sizes = lengths(0, MOST)
-    return st.one_of(
-        st.builds(lambda n: Probe("Descending", n), sizes),
-        st.builds(lambda n: Role("SequentialSampler", data_source=Data(n)), sizes),
-        st.builds(
-            lambda n, s: Role("RandomSampler", data_source=Data(n), generator=Generator(s)),
-            lengths(1, MOST), st.integers(0, 99),
-        ),
-    )  # fmt: skip
-
-
-DRAW: dict[str, Callable[[], st.SearchStrategy[Arguments]]] = {
-    "SequentialSampler": lambda: _fixed({"data_source": data(0)}),
-    "RandomSampler": lambda: _fixed(
-        {"data_source": data(1)}, replacement=st.booleans(),
-        num_samples=st.integers(1, 300), generator=generators(),
-    ),
-    "SubsetRandomSampler": lambda: _fixed(
-        {"indices": st.builds(Values, indices())},
-        generator=generators(),
-    ),
-    "WeightedRandomSampler": _drawn_weighted,
-    "BatchSampler": lambda: _fixed(
-        {"sampler": inners(), "batch_size": st.integers(1, 70), "drop_last": st.booleans()}
-    ),
-    "DistributedSampler": lambda: _fixed(
-        {"dataset": data(0)}, shuffle=st.booleans(), seed=seeds(),
-        drop_last=st.booleans(),
-    ),
-    "BalanceClassSampler": lambda: _fixed(
-        {"labels": labels(), "mode": st.sampled_from(["downsampling", "upsampling", 1, 3, 50])},
-        seed=seeds(),
-    ),
-    "WeightedBalanceClassSampler": _drawn_weighted_balance,
-    "DistributedSamplerWrapper": lambda: _fixed(
-        {"sampler": inners()}, shuffle=st.booleans(), seed=seeds(), drop_last=st.booleans()
-    ),
-    "DatasetFromSampler": lambda: _fixed({"sampler": inners()}),
 }  # fmt: skip
