@@ -2,7 +2,7 @@
 
 All are under the suite's control, in whatever process the candidate runs them: they report each
 call to a journal, they stop at the gate (`worlds/gate.py`), and they go wrong where a `Fault` says
-so. Here they are recipes; `worlds/workload.py` makes the objects.
+so. Here they are recipes; `worlds/workload.py` and `worlds/functions.py` make the objects.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ from conformance.conclusion import Check
 from conformance.properties import prove
 from conformance.scenarios import wrapper as cases
 from conformance.scenarios import wrapper_inners as inners
+from conformance.scenarios import wrapper_views as views
 
 
 @prove(
@@ -23,7 +24,7 @@ from conformance.scenarios import wrapper_inners as inners
         "wrapper.inner-untouched": (cases.UNTOUCHED, inners.UNTOUCHED),
         "wrapper.batches": (cases.BATCHES, inners.PASSES),
         "wrapper.double": (cases.TWICE,),
-        "wrapper.view": (cases.VIEWS,),
+        "wrapper.view": (views.VIEWS,),
     }
 )
 def test_wrapper(check: Check) -> None:

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from conformance.case import Case
 from conformance.operations import (
-    PLACES,
     Arguments,
     Drain,
     Epochs,
@@ -18,7 +17,6 @@ from conformance.operations import (
     Inspect,
     Iterate,
     Len,
-    Look,
     Open,
     Operation,
     Rebuild,
@@ -250,34 +248,6 @@ def _twice(setting: Setting) -> Iterator[Case]:
         yield _case(Torch("DistributedSampler", dataset=Data(8), **own), [], width, {})
 
 
-def _views(setting: Setting) -> Iterator[Case]:
-    for count in (0, 1, 2, 7, 150, 1500):
-        for kind in ("Descending", "Doubling", "Turning"):
-            yield _view(Probe(kind, count), [Len(), Look(), Look()])
-    for count in (1, 2, 7, 150):
-        plan: Plan = [Look("descending", past=7), Look("twice", past=-1)]
-        for how in ("strided", "shuffled", "twice"):
-            plan += [Rebuild(), Look(how, past=-1), Look("descending")]
-        yield _view(Probe("Doubling", count), plan)
-        yield _view(Probe("Descending", count), [*plan, Rebuild(), Len(), Look(past=-9)])
-        yield _view(Probe("Descending", count), [Len(), Resize(count + 3), Len(), Look()])
-        yield _view(Probe("Descending", count), [Resize(count - 1), Look("descending"), Look()])
-    for inner in (Values(BIG), Values(ODD)) if setting.hands_over else ():
-        yield _view(inner, [Look(), Look("descending")])
-
-
-def _view(inner: Recipe, plan: Plan) -> Case:
-    return Case("DatasetFromSampler", {"sampler": inner}, plan)
-
-
-@st.composite
-def _views_drawn(draw: st.DrawFn, setting: Setting) -> Case:
-    inner = Probe("Descending", draw(lengths(0, 3000)))
-    width = draw(st.sampled_from(setting.world_sizes))
-    plan = [Look(draw(st.sampled_from([*PLACES])), draw(st.integers(-9, 9))), Look()]
-    return Case("DatasetFromSampler", {"sampler": inner}, plan, width, world="group")
-
-
 def _in_groups(small: Callable[[Setting], Iterator[Case]]) -> Any:
     """The small cases once more, in real groups, as far as there are groups of their size."""
 
@@ -304,4 +274,3 @@ LYING = Scenario("lying inner", _lying, _in_groups(_lying), share=0.2)
 UNTOUCHED = Scenario("inner list", _untouched, _in_groups(_untouched), share=0.2)
 BATCHES = Scenario("inner batches", _whole_batches, _in_groups(_whole_batches), share=0.2)
 TWICE = Scenario("inner already distributed", _twice)
-VIEWS = Scenario("views", _views, lambda s: _views_drawn(s), share=0.3)

@@ -6,7 +6,7 @@ from typing import Any
 
 from conformance.case import Case
 from conformance.datasets import Collate, Init, Mapped, Order, Stream
-from conformance.worlds import workload
+from conformance.worlds import functions, workload
 from conformance.worlds.gate import Gate
 from conformance.worlds.realise import Realiser
 
@@ -36,13 +36,13 @@ class LoaderRealiser(Realiser):
         return made
 
     def _order(self, recipe: Order) -> Any:
-        self.samplers.append(workload.Sampler(recipe, self.gate))
+        self.samplers.append(functions.Sampler(recipe, self.gate))
         return self.samplers[-1]
 
     def _collate(self, recipe: Collate) -> Any:
-        made = workload.Collating(recipe, self.gate, self.info)
+        made = functions.Collating(recipe, self.gate, self.info)
         return made if recipe.how != "lambda" else lambda samples: made(samples)
 
     def _init(self, recipe: Init) -> Any:
-        made = workload.Initialising(recipe, self.gate, self.info)
+        made = functions.Initialising(recipe, self.gate, self.info)
         return made if recipe.how != "lambda" else lambda worker: made(worker)

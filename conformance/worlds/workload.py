@@ -1,4 +1,4 @@
-"""The datasets, samplers and functions that a loader under examination is given.
+"""The datasets that a loader under examination is given; see `functions.py` for the rest.
 
 They run in whatever process the candidate puts them, report to the journal, stop at the gate, and
 go wrong where a `Fault` says so. All of them can be pickled, so any start method will do.
@@ -14,14 +14,11 @@ from typing import Any
 
 import torch
 
-from conformance.datasets import Collate, Fault, Init, Mapped, Order, Stream
-from conformance.items import ODD
-from conformance.recipes import part
+from conformance.datasets import Fault, Mapped, Stream
 from conformance.worlds.forms import formed
 from conformance.worlds.gate import Gate
-from conformance.worlds.keys import KEYS, number
+from conformance.worlds.keys import number
 from conformance.worlds.mishaps import deadly, happen
-from conformance.worlds.observe import whole_number
 from conformance.worlds.samples import OWN, make
 
 Info = Callable[[], Any]
@@ -218,84 +215,3 @@ def stream(recipe: Stream, gate: Gate, info: Info, base: type, rank: int, world_
     found: Any = _stream_class(base, recipe.sized)(recipe, gate, info)
     found.rank, found.world_size = rank, world_size
     return found
-
-
-class Sampler:
-    """`Order`."""
-
-    def __init__(self, recipe: Order, gate: Gate) -> None:
-        self.recipe, self.gate, self.epoch, self.passes = recipe, gate, 0, -1
-
-    def __len__(self) -> int:
-        return self.recipe.n + (self.epoch if self.recipe.how.startswith("growing") else 0)
-
-    def set_epoch(self, epoch: int) -> None:
-        self.epoch = epoch
-
-    def __iter__(self) -> Iterator[Any]:
-        self.gate.report("begin")
-        self.passes += 1
-        return self._draws(self.passes)
-
-    def _draws(self, passes: int) -> Iterator[Any]:
-        turned = {"epochs": self.epoch, "turning": passes}.get(self.recipe.how, 0)
-        for place in range(len(self)):
-            given = mishap(self.recipe.faults, "sampler", place, self.gate)
-            self.gate.report("draw", place)
-            yield self._index(place, turned) if given is None else given
-
-    def _index(self, place: int, turned: int) -> Any:
-        n, how = self.recipe.n, self.recipe.how
-        if how == "batches":
-            return part(place)
-        if how in KEYS:
-            return KEYS[how](place)
-        if how == "gaps":
-            return [place // 2] if place % 2 else []
-        if how.startswith("growing"):
-            return [place] if how.endswith("batches") else place
-        return n - 1 - place if how == "descending" else (place + turned) % n
-
-
-class Collating:
-    """`Collate`."""
-
-    def __init__(self, recipe: Collate, gate: Gate, info: Info) -> None:
-        self.recipe, self.gate, self.info = recipe, gate, info
-
-    def __call__(self, samples: Any) -> Any:
-        items = samples if isinstance(samples, list) else [samples]
-        numbers = [value for value in map(whole_number, items) if value is not None]
-        info = self.info()
-        self.gate.report("collate", numbers[0] if numbers else -1, info.id if info else -1)
-        for place in numbers:
-            given = mishap(self.recipe.faults, "collate", place, self.gate)
-            if given is not None:
-                return given
-        return self._made(samples)
-
-    def _first(self, samples: Any) -> int:
-        return int(samples[0] if isinstance(samples, list) else samples)
-
-    def _made(self, samples: Any) -> Any:
-        if self.recipe.how == "odd":
-            return [*ODD.values()][self._first(samples) % len(ODD)]
-        if self.recipe.how == "double":
-            return [2 * s for s in samples] if isinstance(samples, list) else 2 * samples
-        if self.recipe.how == "thin":
-            return samples[1:]
-        return sum(samples) if self.recipe.how == "sum" else samples
-
-
-class Initialising:
-    """`Init`."""
-
-    def __init__(self, recipe: Init, gate: Gate, info: Info) -> None:
-        self.recipe, self.gate, self.info = recipe, gate, info
-
-    def __call__(self, worker: int) -> None:
-        self.gate.report("init", worker, worker)
-        self.gate.heed(worker)
-        mishap(self.recipe.faults, "init", worker, self.gate)
-        if self.recipe.how == "mark":
-            self.info().dataset.mark = 1 + worker

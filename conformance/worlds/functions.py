@@ -1,0 +1,98 @@
+"""The samplers, `collate_fn` and `worker_init_fn` that a loader under examination is given.
+
+Like the datasets in `workload.py` they report to the journal and go wrong where a `Fault` says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from conformance.datasets import Collate, Init, Order
+from conformance.items import ODD
+from conformance.recipes import part
+from conformance.worlds.gate import Gate
+from conformance.worlds.keys import KEYS
+from conformance.worlds.observe import whole_number
+from conformance.worlds.workload import Info, mishap
+
+
+class Sampler:
+    """`Order`."""
+
+    def __init__(self, recipe: Order, gate: Gate) -> None:
+        self.recipe, self.gate, self.epoch, self.passes = recipe, gate, 0, -1
+
+    def __len__(self) -> int:
+        return self.recipe.n + (self.epoch if self.recipe.how.startswith("growing") else 0)
+
+    def set_epoch(self, epoch: int) -> None:
+        self.epoch = epoch
+
+    def __iter__(self) -> Iterator[Any]:
+        self.gate.report("begin")
+        self.passes += 1
+        return self._draws(self.passes)
+
+    def _draws(self, passes: int) -> Iterator[Any]:
+        turned = {"epochs": self.epoch, "turning": passes}.get(self.recipe.how, 0)
+        for place in range(len(self)):
+            given = mishap(self.recipe.faults, "sampler", place, self.gate)
+            self.gate.report("draw", place)
+            yield self._index(place, turned) if given is None else given
+
+    def _index(self, place: int, turned: int) -> Any:
+        n, how = self.recipe.n, self.recipe.how
+        if how == "batches":
+            return part(place)
+        if how in KEYS:
+            return KEYS[how](place)
+        if how == "gaps":
+            return [place // 2] if place % 2 else []
+        if how.startswith("growing"):
+            return [place] if how.endswith("batches") else place
+        return n - 1 - place if how == "descending" else (place + turned) % n
+
+
+class Collating:
+    """`Collate`."""
+
+    def __init__(self, recipe: Collate, gate: Gate, info: Info) -> None:
+        self.recipe, self.gate, self.info = recipe, gate, info
+
+    def __call__(self, samples: Any) -> Any:
+        items = samples if isinstance(samples, list) else [samples]
+        numbers = [value for value in map(whole_number, items) if value is not None]
+        info = self.info()
+        self.gate.report("collate", numbers[0] if numbers else -1, info.id if info else -1)
+        for place in numbers:
+            given = mishap(self.recipe.faults, "collate", place, self.gate)
+            if given is not None:
+                return given
+        return self._made(samples)
+
+    def _first(self, samples: Any) -> int:
+        return int(samples[0] if isinstance(samples, list) else samples)
+
+    def _made(self, samples: Any) -> Any:
+        if self.recipe.how == "odd":
+            return [*ODD.values()][self._first(samples) % len(ODD)]
+        if self.recipe.how == "double":
+            return [2 * s for s in samples] if isinstance(samples, list) else 2 * samples
+        if self.recipe.how == "thin":
+            return samples[1:]
+        return sum(samples) if self.recipe.how == "sum" else samples
+
+
+class Initialising:
+    """`Init`."""
+
+    def __init__(self, recipe: Init, gate: Gate, info: Info) -> None:
+        self.recipe, self.gate, self.info = recipe, gate, info
+
+    def __call__(self, worker: int) -> None:
+        self.gate.report("init", worker, worker)
+        self.gate.heed(worker)
+        mishap(self.recipe.faults, "init", worker, self.gate)
+        if self.recipe.how == "mark":
+            self.info().dataset.mark = 1 + worker
