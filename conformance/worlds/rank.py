@@ -116,6 +116,7 @@ class Rank:
         for number in range(operation.count):
             if isinstance(operation, op.Epochs):
                 self.sampler.set_epoch(operation.start + number)
+            self._more()
             before = recorder.count
             error = fill(recorder, iter(self.sampler), self.case.limit, self._more)
             if error is not None:
