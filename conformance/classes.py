@@ -43,10 +43,14 @@ def length(case: Case) -> int:
 
 
 def work(case: Case) -> int:
-    """How many items a rank draws for the case, about: to compare cases by."""
+    """How many items a process draws for the case, about: to compare cases by.
+
+    Each rank orders all items, or one for each rank; simulated ranks share a process.
+    """
     count = dict(case.arguments).get("num_samples")
-    drawn = max(length(case), count if type(count) is int else 0)
-    return drawn * max(1, sum(_passes(step) for step in case.plan))
+    drawn = max(length(case), count if type(count) is int else 0, case.world_size)
+    ranks = case.world_size if case.world == "simulated" else 1
+    return ranks * drawn * max(1, sum(_passes(step) for step in case.plan))
 
 
 def size_of(arguments: Built) -> int:

@@ -143,7 +143,7 @@ class Search:
         """Which cases a slow candidate was not asked, "" if there are none."""
         least = self.worlds.slow.get((self.candidate.source, self.prop.role))
         slow_s = SLOW * self.worlds.bound_s
-        told = f"cases of {least} items and more were left out: too slow for {slow_s:.0f} s"
+        told = f"cases of {least} draws and more were left out: too slow for {slow_s:.0f} s"
         return told if least else ""
 
     def _unexercised(self) -> Verdict:

@@ -8,7 +8,7 @@ from by_hand import UNMET, error, items, judged, traced
 from conformance.case import Case
 from conformance.datasets import Collate, Fault, Init, Mapped, Stream
 from conformance.laws import LAWS
-from conformance.loading import Drop, Inform, Journal
+from conformance.loading import Describe, Drop, Inform, Journal
 from conformance.operations import Iterate, Len, Open, Rebuild, Take
 from conformance.trace import Event, RankTrace, Record, Trace
 
@@ -54,6 +54,35 @@ def with_records(case, *results):
 def test_each_element_once(passed, anomaly):
     """In any order, in batches or one by one."""
     assert judged("iterable.once", traced(case(Stream(3), ONE, num_workers=2), passed)) == anomaly
+
+
+@pytest.mark.parametrize(
+    ("told", "anomaly"),
+    [
+        (["NoneType", "bool False"], ""),
+        (["bool False", "NoneType"], ""),
+        ([], "element-lost"),
+        (["NoneType", "bool False", "bool False"], "element-repeated"),
+    ],
+)
+def test_elements_that_look_like_signals(told, anomaly):
+    """None and its like are elements as any other."""
+    given = case(Stream(2, gives="odd"), ONE, Describe(), batch_size=None)
+    events = (Event(None), Event(ONE, items([])), Event(Describe(), tuple(told)))
+
+    assert judged("iterable.once", Trace(given, (RankTrace(0, events),))) == anomaly
+
+
+@pytest.mark.parametrize(
+    ("told", "anomaly"),
+    [(["list(int 1)", "list()"], ""), (["list(int 1)"], "element-lost")],
+)
+def test_batches_that_the_caller_makes_shorter(told, anomaly):
+    """A batch without its first element is a batch, and so is an empty one."""
+    given = case(Stream(3), ONE, Describe(), batch_size=2, collate_fn=Collate("thin"))
+    events = (Event(None), Event(ONE, items([])), Event(Describe(), tuple(told)))
+
+    assert judged("iterable.once", Trace(given, (RankTrace(0, events),))) == anomaly
 
 
 @pytest.mark.parametrize(

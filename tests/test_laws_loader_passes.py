@@ -42,6 +42,19 @@ def test_iterators_are_independent(first, second, anomaly):
     assert judged("loader.independent", found) == anomaly
 
 
+@pytest.mark.parametrize(
+    ("second", "anomaly"),
+    [([1, 0], ""), ([0, 0], "iterators-entangled"), ([0], "iterators-entangled")],
+)
+def test_shuffled_iterators_are_independent(second, anomaly):
+    """Beside another shuffled pass each index comes once."""
+    plan = [Open("a"), Take("a"), Open("b"), Drain("b"), Drain("a")]
+
+    found = traced(case(Mapped(3), *plan, shuffle=True), None, [2], None, [0, 2, 1], second)
+
+    assert judged("loader.independent", found) == anomaly
+
+
 def test_a_second_iterator_is_not_refused():
     """Except with persistent workers, which is another clause's."""
     plan = [Open("a"), Open("b")]
@@ -214,6 +227,22 @@ def test_the_batch_after_a_broken_one(first, second, third, rest, anomaly):
     found = traced(case(data, *plan), None, first, second, third, rest)
 
     assert judged("loader.after-error", found) == anomaly
+
+
+@pytest.mark.parametrize(
+    ("first", "rest", "anomaly"),
+    [([2], [0], ""), ([0], [2], ""), ([2], [], "pass-ended"), ([2], [2], "other-batches")],
+)
+def test_batches_beside_a_broken_one_in_any_order(first, rest, anomaly):
+    """With in_order=False each batch and each error comes, whatever the order."""
+    data = Mapped(3, faults=(Fault("item", 1, "ValueError"),))
+    plan = [Open("a"), Take("a"), Take("a"), Drain("a")]
+
+    found = traced(
+        case(data, *plan, in_order=False, num_workers=2), None, first, error("ValueError"), rest
+    )
+
+    assert (judged("loader.after-error", found) != "") == (anomaly != "")
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from by_hand import error, judged, traced
 
 from conformance.case import Case
-from conformance.operations import Iterate, Len, Neighbour
+from conformance.operations import Drain, Iterate, Len, Neighbour, Open, Resize, Take
 from conformance.recipes import Data, Role
 from conformance.trace import Error
 
@@ -70,3 +70,13 @@ def test_another_sampler_beside_it_changes_nothing(beside, anomaly):
     case = Case("DistributedSampler", {"dataset": Data(3)}, plan)
 
     assert judged("sampler.interleave", traced(case, [2, 0, 1], None, beside)) == anomaly
+
+
+@pytest.mark.parametrize(("more", "anomaly"), [([], ""), ([3], "not-exhausted")])
+def test_an_ended_iterator_stays_ended_though_data_grow(more: list[int], anomaly: str) -> None:
+    """What is asked after its end gives nothing, however many items there are now."""
+    plan = [Open("a"), Drain("a"), Resize(9), Take("a", 2)]
+
+    trace = traced(Case(*SEQUENTIAL, plan), None, [0, 1, 2], None, more)
+
+    assert judged("sampler.ends", trace) == anomaly

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -337,15 +338,45 @@ def test_spawned_workers_find_a_candidate_in_a_file(worlds: Worlds, tmp_path: Pa
     assert (event.error, len(event.value)) == (None, 2)
 
 
+class _Spending(SequentialSampler):
+    """Spends a tenth of a second of CPU time on its first item."""
+
+    def __iter__(self) -> Iterator[int]:
+        end = time.process_time() + 0.1
+        while time.process_time() < end:
+            pass
+        yield from super().__iter__()
+
+
 def test_slow_is_not_stuck() -> None:
     """A pass that still yields when the time for a case is over ends the case as slow."""
-    made = Case("SequentialSampler", {"data_source": Data(10_000)}, [Len(), Iterate()])
-    roles = {"SequentialSampler": SequentialSampler}
+    made = Case("SequentialSampler", {"data_source": Data(10_000)}, [Iterate()])
+    roles = {"SequentialSampler": _Spending}
 
-    late, early = Rank(roles, made, 0, until=0.0).run(), Rank(roles, made, 0).run()
+    soon = time.process_time() + 0.05
+    late, early = Rank(roles, made, 0, until=soon).run(), Rank(roles, made, 0).run()
 
-    assert (late.fate, [event.value for event in late.events]) == ("slow", [None, 10_000])
+    assert (late.fate, [event.value for event in late.events]) == ("slow", [None])
     assert (early.fate, len(early.events[-1].value)) == ("done", 10_000)
+
+
+def test_many_short_passes_may_be_slow() -> None:
+    """The time is looked at between passes that are too short for a look within them."""
+    made = Case("SequentialSampler", {"data_source": Data(3)}, [Passes(50)])
+
+    late = Rank({"SequentialSampler": SequentialSampler}, made, 0, until=0.0).run()
+
+    assert late.fate == "slow"
+
+
+def test_a_rank_is_slow_before_it_is_stuck() -> None:
+    """The time for a case is a part of the bound on a rank, whatever that is."""
+    made = Worlds("simulated", bound_s=3.0)
+
+    slow_s = made._pool(1, "simulated").slow_s
+    made.close()
+
+    assert 0 < slow_s < 3.0
 
 
 def test_what_was_too_slow_is_not_tried_again(worlds: Worlds) -> None:

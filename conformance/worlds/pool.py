@@ -53,6 +53,7 @@ class Pool:
 
     def __init__(self, world_size: int, backend: str, bound_s: float) -> None:
         self.world_size, self.backend, self.broken = world_size, backend, False
+        self.slow_s = SLOW * bound_s
         self.ticket, self.pending = 0, collections.deque[int]()
         self.answered: dict[int, list[bytes]] = {}
         self.folder = tempfile.TemporaryDirectory(prefix="conformance-", ignore_cleanup_errors=True)
@@ -61,7 +62,7 @@ class Pool:
         self.processes: list[Process] = []
         for rank in range(world_size):
             ours, theirs = Pipe()
-            place = Place(rank, world_size, backend, store, SLOW * bound_s)
+            place = Place(rank, world_size, backend, store, self.slow_s)
             seed = HASH_SEEDS[rank % 2]
             process = Process(seed, target=begin, args=(theirs, place), daemon=False)
             process.start()

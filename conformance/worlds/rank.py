@@ -52,6 +52,7 @@ class Rank:
         try:
             events[0] = self._event(None)
             for operation in self.case.plan if events[0].error is None else ():
+                self._more()  # simulated ranks share the time
                 events.append(self._event(operation))
         except Slow:
             fate = "slow"
@@ -116,7 +117,7 @@ class Rank:
         for number in range(operation.count):
             if isinstance(operation, op.Epochs):
                 self.sampler.set_epoch(operation.start + number)
-            self._more()
+            self._more()  # a short pass has no look within it
             before = recorder.count
             error = fill(recorder, iter(self.sampler), self.case.limit, self._more)
             if error is not None:
