@@ -78,7 +78,7 @@ class NoneIsTheEnd(DataLoader[Any]):
         super().__init__(_UntilNone(dataset) if streams else dataset, *args, **kwargs)
 
 
-class GoesOnAfterBreak(DataLoader[Any]):
+class ResumesStreams(DataLoader[Any]):
     """Without workers a pass over a stream goes on where the last one was broken off."""
 
     CAUGHT_BY = ("iterable.once",)
