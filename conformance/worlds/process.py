@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import gc
+import math
 import multiprocessing
 import os
 import pickle
@@ -31,6 +32,7 @@ import torch.distributed as dist
 
 from conformance.candidate import LOADERS, CandidateError, load
 from conformance.case import Case
+from conformance.classes import work
 from conformance.trace import RankTrace
 from conformance.worlds.loader import LoaderRank
 from conformance.worlds.place import Place
@@ -38,6 +40,9 @@ from conformance.worlds.rank import Rank
 
 with torch.autograd.profiler.record_function("preload"):
     pass  # its first use imports more, and an error that strikes during that is lost to a log
+
+DRAWS_MIN = 1000
+"""Nobody is slow who has to draw less: for that, such a time is one in which nothing comes back."""
 
 OUTPUT_BYTES_MAX = 64 << 20
 MEMORY_BYTES_MAX = 4 << 30
@@ -84,7 +89,7 @@ def _run(
     """The rank traces of a case: this rank's own, or those of all ranks if they are simulated."""
     ranks = [place.rank] if place.grouped else range(case.world_size)
     before = _collectives() if place.grouped else 0
-    until = time.process_time() + place.slow_s
+    until = time.process_time() + place.slow_s if work(case) >= DRAWS_MIN else math.inf
     traces = [_rank(roles, case, rank, place, connection, until).run() for rank in ranks]
     after = _collectives() if place.grouped else 0
     printed = _printed(output)
