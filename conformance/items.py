@@ -27,6 +27,12 @@ ODD: dict[str, Any] = {
 }  # fmt: skip
 """Plain values by their expression: some that a program might take for a signal."""
 
+
+def odd(i: int) -> Any:
+    """The odd value that stands for i."""
+    return [*ODD.values()][i % len(ODD)]
+
+
 UNKNOWN = ("None", "...", "NotImplemented", "{1}", "ValueError('an item')", "StopIteration")
 """Those of them that no collation knows."""
 

@@ -9,7 +9,7 @@ from typing import Any
 from conformance import loading as lo
 from conformance import operations as op
 from conformance.case import Case
-from conformance.datasets import Fault, Mapped, Order, Stream
+from conformance.datasets import Collate, Fault, Mapped, Order, Stream
 from conformance.laws import require
 from conformance.recipes import Probe, Role, Values, part
 from conformance.trace import Error, Event, Items, RankTrace, Record, Trace
@@ -31,6 +31,12 @@ def workers(case: Case) -> int:
 def ahead(case: Case) -> int:
     """prefetch_factor * num_workers: how many batches may be under way."""
     return int(arguments(case).get("prefetch_factor", 2)) * workers(case)
+
+
+def collation(case: Case) -> str:
+    """What the case's `collate_fn` does; "" if none is given."""
+    function = arguments(case).get("collate_fn")
+    return function.how if isinstance(function, Collate) else ""
 
 
 def indices(case: Case, epoch: int = 0) -> list[int] | None:

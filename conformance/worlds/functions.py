@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from conformance.datasets import Collate, Init, Order
-from conformance.items import ODD
+from conformance.items import odd
 from conformance.recipes import part
 from conformance.worlds.gate import Gate
 from conformance.worlds.keys import KEYS
@@ -76,7 +76,7 @@ class Collating:
 
     def _made(self, samples: Any) -> Any:
         if self.recipe.how == "odd":
-            return [*ODD.values()][self._first(samples) % len(ODD)]
+            return odd(self._first(samples))
         if self.recipe.how == "double":
             return [2 * s for s in samples] if isinstance(samples, list) else 2 * samples
         if self.recipe.how == "thin":

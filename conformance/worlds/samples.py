@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from conformance.items import ODD
+from conformance.items import odd
 
 if TYPE_CHECKING:
     from conformance.worlds.gate import Gate
@@ -165,7 +165,7 @@ SAMPLES: dict[str, Callable[[int, Any], Any]] = {
     "mixed": lambda i, _: torch.zeros(i % 2 + 1),
     "foreign": lambda i, _: Foreign(),
     "none": lambda i, _: None,
-    "odd": lambda i, _: [*ODD.values()][i % len(ODD)],
+    "odd": lambda i, _: odd(i),
     "held": lambda i, _: i,
     "stored": lambda i, data: int(data.stored[i]),
     "held-marked": lambda i, data: 1000 * data.mark + i,

@@ -17,7 +17,7 @@ import torch
 from loaders import _Collates
 from plain_loader import Crew
 from reporting import Reporting, Worse
-from torch.utils.data import IterableDataset
+from stream_turns import _Around, _Wrapping
 from worker_state import _seed_all, _Seeding
 
 from reference import DataLoader, RandomSampler, default_collate
@@ -50,32 +50,19 @@ class ShortMeansEnd(DataLoader[Any]):
                 return
 
 
-class _UntilNone(IterableDataset[Any]):
-    """A dataset around the caller's, which gives None when it has nothing more."""
-
-    def __init__(self, dataset: Any) -> None:
-        self.dataset = dataset
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or "dataset" not in vars(self):
-            raise AttributeError(name)
-        return getattr(self.dataset, name)
-
+class _UntilNone(_Around):
     def __iter__(self) -> Iterator[Any]:
         elements = iter(self.dataset)
         while (element := next(elements, None)) is not None:
             yield element
 
 
-class NoneIsTheEnd(DataLoader[Any]):
+class NoneIsTheEnd(_Wrapping):
     """A stream has ended where it gives None."""
 
     CAUGHT_BY = ("iterable.once",)
     ANOMALY = "element-lost"
-
-    def __init__(self, dataset: Any, *args: Any, **kwargs: Any) -> None:
-        streams = isinstance(dataset, IterableDataset)
-        super().__init__(_UntilNone(dataset) if streams else dataset, *args, **kwargs)
+    around = _UntilNone
 
 
 class ResumesStreams(DataLoader[Any]):

@@ -8,7 +8,7 @@ from typing import Any
 from conformance import loading as lo
 from conformance import operations as op
 from conformance.case import Case
-from conformance.items import ODD
+from conformance.items import odd
 from conformance.laws import Violation, law, require
 from conformance.laws.iterable.streams import (
     DIVIDED,
@@ -89,11 +89,10 @@ def _described(trace: Trace) -> Violation | None:
 
 def _texts(case: Case) -> list[str]:
     """The batches, or elements, of a pass as they are described."""
-    signals = [plain(value) for value in ODD.values()]
-    odd = stream(case).gives == "odd"
-    shown = {e: signals[e % len(ODD)] if odd else plain(e) for e in range(stream(case).n)}
-    first = int(thinned(case))
-    batches = [[shown[e] for e in flat([batch])[first:]] for batch in in_turn(case)]
+    strange, first = stream(case).gives == "odd", int(thinned(case))
+    batches = [
+        [plain(odd(e) if strange else e) for e in flat([batch])[first:]] for batch in in_turn(case)
+    ]
     if arguments(case).get("batch_size", 1) is None:
         return [text for batch in batches for text in batch]
     return [f"list({', '.join(batch)})" for batch in batches]

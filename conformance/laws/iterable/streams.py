@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from conformance.case import Case
-from conformance.datasets import Collate, Stream
+from conformance.datasets import Stream
 from conformance.laws import require
-from conformance.laws.loading import Run, arguments, runs, stream, workers
+from conformance.laws.loading import Run, arguments, collation, runs, stream, workers
 from conformance.trace import RankTrace, Trace
 
 ELEMENTS = ("number", "parcel", "tensor")
@@ -38,8 +38,7 @@ def elements(trace: Trace, *shards: str) -> Stream:
 
 def thinned(case: Case) -> bool:
     """Whether the case's `collate_fn` leaves elements out."""
-    function = arguments(case).get("collate_fn")
-    return isinstance(function, Collate) and function.how == "thin"
+    return collation(case) == "thin"
 
 
 def dropping(case: Case) -> bool:

@@ -8,15 +8,14 @@ from typing import Any
 from conformance import loading as lo
 from conformance import operations as op
 from conformance.case import Case
-from conformance.datasets import Collate
 from conformance.laws import Violation, law, require
 from conformance.laws.comparison import is_allowed
 from conformance.laws.loader.due import collated, cut_alike, flat, lacks, mapped, passes, shuffled
 from conformance.laws.loader.forms import agrees, strange
 from conformance.laws.loading import (
     Run,
-    arguments,
     built,
+    collation,
     expected,
     kinds,
     of,
@@ -34,7 +33,7 @@ def batches(trace: Trace) -> Violation | None:
     require(not lacks(refused))
     if refused is not None:
         return Violation("refused", f"the construction raised {refused}")
-    if mapped(trace.case).gives == "formed" or _odd(trace.case):
+    if mapped(trace.case).gives == "formed" or collation(trace.case) == "odd":
         return _formed(rank, trace.case)
     for run, due in passes(rank, trace.case):
         if run.errors:
@@ -46,12 +45,6 @@ def batches(trace: Trace) -> Violation | None:
             saw = f"{run.items} instead of {wanted}"
             return Violation(anomaly, saw, events=rows(rank, run))
     return None
-
-
-def _odd(case: Case) -> bool:
-    """Whether the batches are what a `collate_fn` gives instead of them."""
-    function = arguments(case).get("collate_fn")
-    return isinstance(function, Collate) and function.how == "odd"
 
 
 def _formed(rank: RankTrace, case: Case) -> Violation | None:

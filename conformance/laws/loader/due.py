@@ -6,9 +6,9 @@ from typing import Any
 
 from conformance import operations as op
 from conformance.case import Case
-from conformance.datasets import Collate, Mapped
+from conformance.datasets import Mapped
 from conformance.laws import require
-from conformance.laws.loading import Run, arguments, expected, runs
+from conformance.laws.loading import Run, arguments, collation, expected, runs
 from conformance.trace import Error, RankTrace
 
 NUMBERS = ("number", "tensor", "parcel")
@@ -61,8 +61,7 @@ def _epochs(rank: RankTrace) -> list[int]:
 
 def collated(case: Case, batches: list[Any]) -> list[Any]:
     """The same batches as the case's `collate_fn` makes them of numbers."""
-    function = arguments(case).get("collate_fn")
-    how = function.how if isinstance(function, Collate) else "list"
+    how = collation(case)
     if how == "double":
         return [[2 * i for i in b] if isinstance(b, list) else 2 * b for b in batches]
     if how == "thin":

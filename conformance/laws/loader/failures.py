@@ -104,9 +104,8 @@ def after_error(trace: Trace) -> Violation | None:
     require(due is not None and planned and mapped(case).gives == "number")
     require(all(fault.where in ("item", "collate") for fault in planned))
     wanted = [_outcome(batch, planned) for batch in due or []]
-    in_order = arguments(case).get("in_order", True)
     for number, outcomes in _walks(rank):
-        if not in_order:
+        if not arguments(case).get("in_order", True):
             outcomes, wanted = sorted(outcomes, key=str), sorted(wanted, key=str)
         if outcomes != wanted:
             return Violation(

@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 
 from conformance.case import Case
-from conformance.datasets import Collate
-from conformance.items import ODD, PLAIN, UNKNOWN, Leaf, Nest, bare, leaves, values, words
+from conformance.items import ODD, PLAIN, UNKNOWN, Leaf, Nest, bare, leaves, odd, values, words
 from conformance.laws.loader.due import mapped
-from conformance.laws.loading import arguments
+from conformance.laws.loading import arguments, collation
 
 SHOWN = 200
 """A tensor of more elements is described by a checksum."""
@@ -56,11 +55,10 @@ class Reader:
 
     def batch(self, case: Case, batch: Any) -> bool:
         """A batch as the case has it collated; with batching off, a single item."""
-        given, data = arguments(case).get("collate_fn"), mapped(case)
-        how = given.how if isinstance(given, Collate) else ""
+        how, data = collation(case), mapped(case)
         first = batch[0] if isinstance(batch, list) else batch
         if how == "odd":
-            return self.take(re.escape(plain([*ODD.values()][first % len(ODD)])))
+            return self.take(re.escape(plain(odd(first))))
         if not isinstance(batch, list):
             return self.form(data.form(batch), [batch], False)
         if how == "list":
