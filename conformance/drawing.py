@@ -48,14 +48,15 @@ class Drawing:
         self.best: Found | None = None
         self.deadline = time.monotonic() + effort.seconds
 
-    def run(self, strategy: Any, examples: int, seed: int) -> None:
+    def run(self, strategy: Any, examples: int, seed: int, shrink: bool = True) -> None:
         """Draw up to `examples` cases, and shrink the first that breaks the law.
 
         There may be none that the candidate can be given (`fitting.py`).
         """
+        phases = (Phase.generate, Phase.shrink) if shrink else (Phase.generate,)
         settings = hypothesis.settings(
             max_examples=examples, deadline=None, database=None, print_blob=False,
-            phases=(Phase.generate, Phase.shrink), suppress_health_check=list(HealthCheck),
+            phases=phases, suppress_health_check=list(HealthCheck),
             report_multiple_bugs=False,
         )  # fmt: skip
         quiet = hypothesis.reporting.with_reporter(_nothing)

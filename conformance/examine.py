@@ -6,8 +6,9 @@ A case is carried out for all clauses that look at it; `search.py` looks for one
 from __future__ import annotations
 
 import itertools
+import math
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,10 +30,6 @@ if TYPE_CHECKING:
 
 Key = tuple[Source, str, str]
 """Candidate, role and name of the scenario."""
-
-
-FEW = 32
-"""So many small cases of a scenario are tried first, where the first violation ends the run."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +60,7 @@ class Examiner:
     def __init__(self, worlds: Worlds, options: Options, deviations: list[Deviation]) -> None:
         self.worlds, self.options, self.deviations = worlds, options, deviations
         self.small: dict[Key, list[tuple[Case, Trace]]] = {}
-        self.few: dict[Key, list[tuple[Case, Trace]]] = {}
+        self.done: dict[Key, float] = {}
         self.drawn: dict[Key, list[tuple[Case, Trace | None]]] = {}
         self.strategies: dict[Key, Any] = {}
         self.shelf = _shelf(options.scripts) if options.scripts else None
@@ -79,52 +76,28 @@ class Examiner:
         verdict.seconds = round(time.monotonic() - began, 4)
         return verdict
 
-    def glanced(
-        self, candidate: Description, props: Iterable[Property]
-    ) -> tuple[Property | None, int]:
-        """The first property that a small case shows to be violated, and how many were judged.
-
-        The smallest few cases of each property go first: most faults show in some of them.
-        """
-        cases, props = 0, list(props)
-        for few in (True, False):
-            for prop in props:
-                search = Search(self, candidate, prop)
-                found = search.glance(few)
-                cases += search.exercise.run
-                if found:
-                    return prop, cases
-        return None, cases
-
     def replay(self, candidate: Description, prop: Property, case: Case) -> Verdict:
         """The verdict on one property as far as one case goes."""
         search = Search(self, candidate, prop)
         return search.concluded([lambda: search.look([(case, search.trace(case))])])
 
     def traces(
-        self, candidate: Description, prop: Property, scenario: Scenario
+        self, candidate: Description, prop: Property, scenario: Scenario, most: int | None = None
     ) -> Iterator[tuple[Case, Trace]]:
-        """The traces of a scenario's small cases; carried out once for all clauses that look."""
-        key = candidate.source, prop.role, scenario.name
-        if key in self.small:
-            yield from self.small[key]
-            return
-        seen = list(self.few.get(key, ()))
-        yield from seen
-        done = FEW if key in self.few else 0
-        for pair in self._carried_out(candidate, prop, scenario, done, None):
-            seen.append(pair)
-            yield pair
-        self.small[key] = seen
+        """The traces of a scenario's small cases; carried out once for all clauses that look.
 
-    def first_traces(
-        self, candidate: Description, prop: Property, scenario: Scenario
-    ) -> list[tuple[Case, Trace]]:
-        """Those of the smallest few cases; the others have not to be carried out for them."""
+        most: so many cases are enough, None for all.
+        """
         key = candidate.source, prop.role, scenario.name
-        if key not in self.few and key not in self.small:
-            self.few[key] = list(self._carried_out(candidate, prop, scenario, 0, FEW))
-        return self.few[key] if key in self.few else self.small[key][:FEW]
+        seen, done = self.small.setdefault(key, []), self.done.get(key, 0)
+        yield from seen
+        wanted = math.inf if most is None else most
+        if done < wanted:
+            new = []
+            for pair in self._carried_out(candidate, prop, scenario, int(done), most):
+                new.append(pair)
+                yield pair
+            self.small[key], self.done[key] = seen + new, wanted
 
     def _carried_out(
         self, candidate: Description, prop: Property, scenario: Scenario,

@@ -74,7 +74,7 @@ class Search:
             and d.concerns(candidate.source.text)
         ]
 
-    def _excused(self) -> Verdict | None:
+    def excused(self) -> Verdict | None:
         """The verdict on a property that is not to be examined here."""
         clause = self.prop.clause
         if self.prop.role not in self.candidate.roles:
@@ -88,24 +88,9 @@ class Search:
         policy = freed(clause.id, self.candidate.policies)
         return self._said(NOT_APPLICABLE, f"under the declared policy {policy}") if policy else None
 
-    def glance(self, few: bool = False) -> bool:
-        """Whether a small case breaks the law; nothing is shrunk, drawn, or done alone.
-
-        few: the smallest few of each scenario alone.
-        """
-        if self.prop.role in LOADERS or self._excused():
-            return False
-        look = self.examiner.first_traces if few else self.examiner.traces
-        return any(
-            self._breaks(case, trace)
-            for scenario in self.prop.scenarios
-            if scenario.small
-            for case, trace in look(self.candidate, self.prop, scenario)
-        )
-
     def verdict(self) -> Verdict:
         """Look where the property says, and say what came of it."""
-        early = self._excused() or (self._stale() if self.options.replay else None)
+        early = self.excused() or (self._stale() if self.options.replay else None)
         if early:
             return early
         lost = self.worlds.lost.get((self.candidate.source, self.prop.role))
@@ -182,19 +167,24 @@ class Search:
         self.drawing = True
         key = self.candidate.source, self.prop.role, scenario.name
         known = self.examiner.drawn.get(key)
-        if known is not None and not any(self._breaks(case, trace) for case, trace in known):
+        if known is not None and not any(self.breaks(case, trace) for case, trace in known):
             return
-        strategy = self.examiner.strategy(self.candidate, self.prop.role, scenario)
-        if strategy is None:
-            return
-        effort, seed = self.options.effort, scenario.seed(self.options.seed, self.prop.role)
-        draw = Drawing(self, effort)
-        draw.run(strategy, scenario.count(effort), seed)
-        if draw.best is not None:
-            raise smaller(draw.best, self.judged)
-        self.examiner.drawn[key] = draw.traces
+        drawing = self.draw(scenario, scenario.count(self.options.effort))
+        if drawing.best is not None:
+            raise smaller(drawing.best, self.judged)
+        self.examiner.drawn[key] = drawing.traces
 
-    def _breaks(self, case: Case, trace: Trace | None) -> bool:
+    def draw(self, scenario: Scenario, count: int, shrink: bool = True) -> Drawing:
+        """Draw cases of a scenario, up to the first that breaks the law."""
+        drawing = Drawing(self, self.options.effort)
+        strategy = self.examiner.strategy(self.candidate, self.prop.role, scenario)
+        if strategy is not None:
+            seed = scenario.seed(self.options.seed, self.prop.role)
+            drawing.run(strategy, count, seed, shrink)
+        return drawing
+
+    def breaks(self, case: Case, trace: Trace | None) -> bool:
+        """Whether the law is broken, with nothing shrunk, done again, or said."""
         judged = trace if trace is not None else self.trace(case)
         return self._judge(case, self._with_oracle(case, judged)) is not None
 

@@ -15,6 +15,7 @@ from conformance.case import Case, parse
 from conformance.clauses import clauses
 from conformance.config import Config, read_config
 from conformance.examine import Options
+from conformance.glance import glanced
 from conformance.machine import torch_version
 from conformance.options import FORMS, strict
 from conformance.properties import Property
@@ -61,13 +62,13 @@ class Session:
         return self.run.examine(impl, prop)
 
     def first(self, subjects: Sequence[tuple[str, Property]]) -> tuple[str, Property] | None:
-        """The first of these whose small cases show that it will fail, if there is one."""
+        """The first of these of which a glance shows that it will fail, if there is one."""
         for impl, candidate in self.run.candidates.items():
             own = [
                 prop for name, prop in subjects
                 if name == impl and (self.strict or prop.clause.level == "MUST")
             ]  # fmt: skip
-            found, _ = self.run.examiner.glanced(candidate, own)
+            found, _ = glanced(self.run.examiner, candidate, own)
             if found is not None:
                 return impl, found
         return None

@@ -15,10 +15,14 @@ from dataclasses import dataclass
 from conformance.baseline import Deviation
 from conformance.candidate import CandidateError, Source
 from conformance.examine import Examiner, Options
+from conformance.glance import glanced
 from conformance.properties import Property, everything
-from conformance.scenarios import EFFORTS
+from conformance.scenarios import EFFORTS, Effort
 from conformance.verdict import VIOLATED
 from conformance.worlds.worlds import Worlds
+
+SMALL = Effort("small", examples=10, n_max=5, world_max=3, trials=0.5, seconds=20.0)
+"""Less than any run of the suite does: enough for most mutants, and to ask all right ones all."""
 
 IMPORT = "import"
 """The clause of a candidate that cannot even be imported."""
@@ -86,7 +90,7 @@ class Detector:
             return Detection(IMPORT, "", str(error), time.monotonic() - began, 0)
         examiner = Examiner(self.worlds, self.options, self.deviations)
         props = [prop for prop in self._properties(only) if prop.role in candidate.roles]
-        ahead, cases = examiner.glanced(candidate, props)
+        ahead, cases = glanced(examiner, candidate, props)
         for prop in [ahead, *props] if ahead else props:
             verdict = examiner.examine(candidate, prop)
             cases, took = cases + verdict.exercise.run, time.monotonic() - began

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from itertools import product
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
 
 from conformance.candidate import Source
 from conformance.examine import Examiner, Options
-from conformance.laws import mixing, neighbours, statistics
+from conformance.laws import neighbours, statistics, tails
 from conformance.laws.proportions import by_weight
-from conformance.laws.statistics import ALPHA
+from conformance.laws.tails import ALPHA, tail
 from conformance.scenarios import EFFORTS
 from conformance.test_balanced import test_balanced as balanced
 from conformance.test_distributed import test_distributed as distributed
@@ -35,7 +37,7 @@ def test_tail_is_exact(chance: float) -> None:
         below = sum(w for c, w in zip(counts, weights, strict=True) if c <= count)
         above = sum(w for c, w in zip(counts, weights, strict=True) if c >= count)
         expected = min(1.0, 2 * min(below, above))
-        assert math.isclose(float(statistics.tail(count, 6, chance)), expected)
+        assert math.isclose(float(tail(count, 6, chance)), expected)
 
 
 def test_two_per_cent_show() -> None:
@@ -56,23 +58,26 @@ def test_false_alarms_stay_below_the_bound(monkeypatch: pytest.MonkeyPatch) -> N
     """A run spends less than 1,000 times 1e-12: false alarms come below 1e-9 a run."""
     spent: list[float] = []
 
-    def counted(module: ModuleType, name: str, share: float) -> None:
+    def counted(module: ModuleType, name: str, share: Callable[..., float]) -> None:
         original = getattr(module, name)
 
-        def spy(*arguments: object, **named: object) -> object:
-            spent.append(share)
-            return original(*arguments, **named)
+        def spy(*arguments: Any) -> object:
+            spent.append(share(*arguments))
+            return original(*arguments)
 
         monkeypatch.setattr(module, name, spy)
 
-    shares = {"crowd": 1 / 3, "_together": 1 / math.factorial(neighbours.TOGETHER) / ALPHA}
+    shares: dict[str, Callable[..., float]] = {
+        "_first": lambda counts, mean, variance, exact, looks: 1 / looks,
+        "_together": lambda order: 1 / math.factorial(neighbours.TOGETHER) / ALPHA,
+    }
     for module, names in (
-        (statistics, ("tail", "crowd", "_repeats")),
+        (tails, ("_first",)),
+        (statistics, ("_repeats",)),
         (neighbours, ("_rising", "_together", "_ascents")),
-        (mixing, ("crowd", "_in_runs", "_neglected")),
     ):
         for name in names:
-            counted(module, name, shares.get(name, 1.0))
+            counted(module, name, shares.get(name, lambda *_: 1.0))
     worlds = Worlds()
     try:
         candidate = worlds.describe(Source("reference"))

@@ -15,7 +15,8 @@ from conformance.laws import Violation, law, require
 from conformance.laws.draws import ENOUGH
 from conformance.laws.mixing import FEW, mixed, reached
 from conformance.laws.sampler import reject as reject_invalid
-from conformance.laws.statistics import first_unlikely, table
+from conformance.laws.statistics import table
+from conformance.laws.tails import first_unlikely
 from conformance.laws.views import Pass, rounds, rows, shown, whole_passes
 from conformance.recipes import Role
 from conformance.trace import Trace

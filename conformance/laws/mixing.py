@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conformance.laws import Violation
-from conformance.laws.statistics import SHORT, crowd, in_parts, least, tail, tails
+from conformance.laws.statistics import SHORT, crowd, in_parts
+from conformance.laws.tails import first_unlikely, first_unlikely_drawn
 
 Counts = NDArray[np.int64]
 
@@ -38,12 +39,10 @@ def _in_parts(row: Counts, sizes: Counts) -> Violation | None:
 
 def _in_runs(row: Counts, sizes: Counts) -> Violation | None:
     """In how many runs a class comes: of N items, k of a class, as hypergeom(N, N - k + 1, k)."""
-    from scipy.stats import hypergeom
-
     heads = np.concatenate([[True], row[1:] != row[:-1]])
     runs = np.bincount(row[heads], minlength=len(sizes))
     total = len(row)
-    cell = least(tails(hypergeom, runs, total, total - sizes + 1, sizes))
+    cell = first_unlikely_drawn(runs, total, total - sizes + 1, sizes)
     if cell is None:
         return None
     size = sizes[cell[0]]
@@ -67,16 +66,14 @@ def reached(rows: Counts, classes: Counts, sizes: Counts) -> Violation | None:
 
 def _neglected(drawn: Counts, members: int) -> str:
     """Of a class with enough members they are drawn without replacement; else binomially."""
-    from scipy.stats import hypergeom
-
     count = len(drawn)
     for parts in (2, 8, SHORT):
         widths, what = in_parts(drawn, members, parts)
         counts = np.bincount(what, minlength=parts)
-        without = count <= members
-        chances = tails(hypergeom, counts, members, widths, count) if without else None
-        chances = tail(counts, count, widths / members) if chances is None else chances
-        cell = least(chances, looks=3)
+        if count <= members:
+            cell = first_unlikely_drawn(counts, members, widths, count, looks=3)
+        else:
+            cell = first_unlikely(counts, count, widths / members, looks=3)
         if cell is not None:
             saw = f"{counts[cell]} of {count} items are from part {cell[0]} of {parts} of it"
             return f"{saw}; expected {count * widths[cell] / members:.0f}"

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conformance.laws import Violation
-from conformance.laws.statistics import ALPHA, SHORT, first_unlikely
+from conformance.laws.statistics import SHORT
+from conformance.laws.tails import ALPHA, first_unlikely
 from conformance.laws.views import shown
 
 Rows = NDArray[np.int64]

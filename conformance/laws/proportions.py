@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conformance.laws import Violation, require
-from conformance.laws.statistics import SHORT, first_unlikely, grains, in_parts, part
+from conformance.laws.statistics import SHORT, grains, in_parts, part
+from conformance.laws.tails import first_unlikely
 
 
 def by_weight(draws: NDArray[np.int64], weights: NDArray[np.float64]) -> Violation | None:

@@ -1,9 +1,8 @@
 """Exact statistical tests with a stated false-alarm bound.
 
-Every count that is tested has, for a right sampler, an exactly known binomial distribution; each is
-compared with its exact tails, so no approximation enters. One test spends `ALPHA` = 1e-12 over all
-of its cells (Bonferroni). A run makes fewer than 1,000 such tests (tests/ counts them), so a right
-sampler is accused with a probability below 1e-9 a run.
+Every count that is tested has, for a right sampler, an exactly known distribution, and one test
+spends `ALPHA` = 1e-12 (`tails.py`). A run makes fewer than 1,000 such tests (tests/ counts them):
+a right sampler is accused with a probability below 1e-9 a run.
 """
 
 from __future__ import annotations
@@ -11,48 +10,20 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from conformance import operations as op
 from conformance.laws import Violation, require
+from conformance.laws.tails import ALPHA, first_unlikely, first_unlikely_drawn
 from conformance.trace import Items, RankTrace, Trace
-
-ALPHA = 1e-12
 
 SHORT = 64
 """Up to this length each index is counted by itself, beyond it in parts of [0, n)."""
 
 OFTEN = 100
 """Of so many draws for each index, each is counted by itself at any length."""
-
-
-def tail(counts: ArrayLike, trials: ArrayLike, chance: ArrayLike) -> NDArray[np.float64]:
-    """Twice the smaller exact tail of Binomial(trials, chance), per cell, at most 1."""
-    from scipy.stats import binom  # takes half a second, and most clauses do without
-
-    return tails(binom, counts, trials, chance)
-
-
-def tails(kind: Any, counts: ArrayLike, *parameters: ArrayLike) -> NDArray[np.float64]:
-    """The same of any discrete distribution of scipy."""
-    below = kind.cdf(counts, *parameters)
-    above = kind.sf(np.asarray(counts) - 1, *parameters)
-    return np.asarray(np.minimum(1.0, 2 * np.minimum(below, above)))
-
-
-def first_unlikely(counts: Any, trials: ArrayLike, chance: ArrayLike) -> tuple[int, ...] | None:
-    """The cell that no right sampler would give, or None. Spends ALPHA over all cells."""
-    return least(tail(counts, trials, chance))
-
-
-def least(chances: NDArray[np.float64], looks: int = 1) -> tuple[int, ...] | None:
-    """The cell that is too unlikely for one of so many looks, which spend ALPHA together."""
-    if not chances.size or chances.min() >= ALPHA / chances.size / looks:
-        return None
-    return tuple(int(i) for i in np.unravel_index(int(chances.argmin()), chances.shape))
 
 
 def table(trace: Trace) -> NDArray[np.int64]:
@@ -178,13 +149,11 @@ def crowd(what: NDArray[np.int64], widths: NDArray[np.int64], parts: int) -> Cel
 
     Returns the part of the pass that no shuffle would give. Spends a third of ALPHA.
     """
-    from scipy.stats import hypergeom
-
     lengths, where = in_parts(np.arange(len(what)), len(what), parts)
     counts = np.zeros((parts, len(widths)), dtype=np.int64)
     np.add.at(counts, (where, what), 1)
     total = int(widths.sum())
-    cell = least(tails(hypergeom, counts, total, widths[None, :], lengths[:, None]), looks=3)
+    cell = first_unlikely_drawn(counts, total, widths[None, :], lengths[:, None], looks=3)
     if cell is None:
         return None
     place, kind = cell

@@ -11,13 +11,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import torch.utils.data
+from detect import SMALL
 
 import reference
 from conformance.baseline import Deviation, read_baseline
 from conformance.candidate import LOADERS, ROLES
 from conformance.clauses import CHAPTERS, clauses
 from conformance.examine import Options
-from conformance.scenarios import EFFORTS, Effort
+from conformance.scenarios import EFFORTS
 from mutants.operators import Mutant, mutants
 
 FOLDERS = {"torch": Path(torch.utils.data.__path__[0]), "reference": Path(reference.__path__[0])}
@@ -84,10 +85,6 @@ FIRST_LOADING = frozenset({
     "lifecycle.shutdown", "lifecycle.again",
 })  # fmt: skip
 """The same for loaders."""
-
-SMALL = Effort("small", examples=10, n_max=5, world_max=3, trials=0.5, seconds=20.0)
-"""Less than any run of the suite does: enough for most mutants."""
-
 
 @dataclass(frozen=True)
 class Stage:

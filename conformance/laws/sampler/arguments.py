@@ -18,7 +18,7 @@ from conformance.laws.comparison import (
     row,
     twins,
 )
-from conformance.laws.statistics import ALPHA
+from conformance.laws.tails import ALPHA
 from conformance.laws.views import Pass, rounds, rows, shown, size, whole_passes
 from conformance.recipes import Probe
 from conformance.trace import Event, RankTrace, Trace
