@@ -44,7 +44,8 @@ class Mapped(Recipe):
     `get_worker_info()` says: (i, id, num_workers, seed - id, whether `dataset` is this dataset).
     device: a tensor (i, worker, whether a device is in use there). large: 16 MiB of i. swept:
     i, once garbage was collected. held: i; the dataset holds a lambda, so it cannot be pickled.
-    held-marked: as marked, of such a dataset. stored: i, from a tensor of 256 KiB. A
+    held-marked: as marked, of such a dataset. bursting: i; what the dataset holds cannot be
+    unpickled. stored: i, from a tensor of 256 KiB. A
     sample of a container for collation: dict, tuple, named, nested, text, float, array, mixed,
     foreign; of one that is to be kept: bag, row, pair, range. odd: one of `items.ODD`. formed:
     what `form` says.
@@ -119,7 +120,7 @@ class Order(Recipe):
     2, 3, 1, ... indices), "lambdas" (indices that cannot be pickled), "growing" (as many more as
     the epoch says), "growing-batches" (each of them a batch), "gaps" (each second batch has one
     index, the others none), and indices that stand for 0 .. n-1: "texts", "tuples", "lists",
-    "pairs".
+    "pairs", "odd" (None, an empty text, ...: six at most).
     """
 
     n: int

@@ -15,7 +15,7 @@ from conformance.scenarios import worker_failures as cases
         "workers.death": (cases.DEATHS,),
         "workers.death-soon": (cases.DEATHS,),
         "workers.dead-iterator": (cases.DEATHS,),
-        "workers.no-hang": (cases.UNSENDABLE, cases.DEATHS, cases.SAMPLING),
+        "workers.no-hang": (cases.UNSENDABLE, cases.DEATHS, cases.SAMPLING, cases.BURSTING),
         "workers.error-place": (cases.PLACES, cases.SAMPLING, cases.UNSENDABLE),
         "workers.init-error": (cases.STARTS,),
     }

@@ -54,7 +54,7 @@ def indices(case: Case, epoch: int = 0) -> list[int] | None:
     if isinstance(sampler, Order) and sampler.how in ("ascending", "descending"):
         up = list(range(sampler.n))
         return up if sampler.how == "ascending" else up[::-1]
-    if isinstance(sampler, Order) and sampler.how in ("texts", "tuples", "lists", "pairs"):
+    if isinstance(sampler, Order) and sampler.how in ("texts", "tuples", "lists", "pairs", "odd"):
         return list(range(sampler.n))
     if isinstance(sampler, Order) and sampler.how == "growing":
         return list(range(sampler.n + epoch))

@@ -97,7 +97,7 @@ def _passes_small(setting: Setting) -> Iterator[Case]:
 def _handed_over(setting: Setting) -> Iterator[Case]:
     """Inner samplers that look like something else, and items that are lists."""
     plan: list[Operation] = [Len(), Iterate(), Iterate(), Len()]
-    for inner, size, drop in itertools.product(KNOWN, (1, 2, 4), (False, True)):
+    for inner, size, drop in itertools.product((*KNOWN, *KEPT), (1, 2, 4), (False, True)):
         yield _case(setting, inner, size, drop, plan)
     changed: list[Operation] = [Len(), Iterate(), Overwrite(), Len(), Iterate()]
     for n, size, drop in itertools.product((2, 5, 300), (1, 2, 3), (False, True)):

@@ -31,6 +31,7 @@ def _grid(setting: Setting) -> Iterator[Case]:
         yield loader(Stream(n, sized=True), WHOLE, batch_size=None)
     ours = (
         (1, range(3), (1, 2)), (2, range(6), (1, 2, 3)), (2, (8,), (3,)), (3, (4, 7, 10), (2, 3)),
+        (3, (6, 15), (3,)),
     )  # fmt: skip
     for workers, lengths, sizes in ours:
         for n, size, drop in itertools.product(lengths, sizes, _BOTH):

@@ -172,6 +172,14 @@ def _unsent(setting: Setting) -> Iterator[Case]:
     yield loader(Mapped(4), plan, **start, **two)
 
 
+def _bursting(setting: Setting) -> Iterator[Case]:
+    """Spawned workers that cannot even unpickle what they are to work on."""
+    for count, persistent in ((1, False), (2, True)):
+        options: dict[str, Any] = {"num_workers": count, "persistent_workers": persistent}
+        data = Mapped(4, gives="bursting")
+        yield loader(data, walk(3), "alone", multiprocessing_context="spawn", **options)
+
+
 def _writing() -> Case:
     """A worker is killed while it writes a large result, and holds what it holds for that.
 
@@ -258,4 +266,5 @@ PLACES = Scenario("error-places", _places)
 SAMPLING = Scenario("sampler-errors", _sampling)
 STARTS = Scenario("failing-starts", _starts)
 UNSENDABLE = Scenario("unsendable", _unsent)
+BURSTING = Scenario("bursting", _bursting)
 DEATHS = Scenario("deaths", _deaths, lambda s: _drawn(s), share=0.12)

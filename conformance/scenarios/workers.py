@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from conformance.case import Case
-from conformance.datasets import Mapped, Order
+from conformance.datasets import Mapped, Order, Stream
 from conformance.loading import Describe, Free, Journal, Schedule, Settle, Shut
 from conformance.operations import Drain, Iterate, Len, Open, Operation, Rebuild, Reseed, Take
 from conformance.recipes import Generator
@@ -137,9 +137,14 @@ def _ahead(setting: Setting) -> Iterator[Case]:
     yield loader(
         Mapped(80, gated=1), [*steps, Journal()], batch_size=None, sampler=Order(80), num_workers=2
     )
+    singly: tuple[dict[str, Any], ...] = (
+        {"batch_size": None, "prefetch_factor": 1}, {"batch_size": 1, "prefetch_factor": 2},
+    )  # fmt: skip
+    for options in singly:
+        yield loader(Stream(24), [*steps, Journal()], num_workers=2, **options)
     again = [Open("b"), Settle(), Drain("b"), Journal()]
     plan = [Shut(), Open("a"), Settle(), Free(), Drain("a"), *again]
-    options: dict[str, Any] = {"num_workers": 2, "persistent_workers": True}
+    options = {"num_workers": 2, "persistent_workers": True}
     yield loader(Mapped(12, gated=1), plan, sampler=Order(12), **options)
 
 

@@ -5,18 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+ODD = (None, "", (), ..., b"", frozenset[Any]())
+"""Indices that a program might take for none, or for an end."""
+
 KEYS: dict[str, Callable[[int], Any]] = {
     "texts": lambda i: f"item {i}",
     "tuples": lambda i: (i, "item"),
     "lists": lambda i: [i],
     "pairs": lambda i: (i, -1),
     "lambdas": lambda i: lambda: i,
+    "odd": lambda i: ODD[i],
 }
 """Index i, by the orders that give it so."""
 
 
 def number(key: Any) -> Any:
     """The number of the item that an index stands for."""
+    if (not key and key != 0) or key is ...:
+        return ODD.index(key)
     if isinstance(key, list) and len(key) > 1:
         raise TypeError(f"the sampler gave no list, and the dataset is asked for {key}")
     if isinstance(key, (tuple, list)):

@@ -167,6 +167,7 @@ SAMPLES: dict[str, Callable[[int, Any], Any]] = {
     "none": lambda i, _: None,
     "odd": lambda i, _: odd(i),
     "held": lambda i, _: i,
+    "bursting": lambda i, _: i,
     "stored": lambda i, data: int(data.stored[i]),
     "held-marked": lambda i, data: 1000 * data.mark + i,
     "swept": lambda i, _: i + 0 * gc.collect(),

@@ -18,7 +18,7 @@ from conformance.datasets import Fault, Mapped, Stream
 from conformance.worlds.forms import formed
 from conformance.worlds.gate import Gate
 from conformance.worlds.keys import number
-from conformance.worlds.mishaps import deadly, happen
+from conformance.worlds.mishaps import Bursting, deadly, happen
 from conformance.worlds.samples import OWN, make
 
 Info = Callable[[], Any]
@@ -60,6 +60,7 @@ class _Source:
         self.n, self.mark, self.buffer = recipe.n, 0, torch.zeros((), dtype=torch.int64)
         self.state, self.met = State(), set[Fault]()
         self.held = (lambda: None) if recipe.gives.startswith("held") else None
+        self.burst = Bursting(0) if recipe.gives == "bursting" else None
         self.stored = torch.arange(STORED) if recipe.gives == "stored" else None
         if recipe.gives.startswith("own-"):
             self.own = OWN[recipe.gives.removeprefix("own-")](5)

@@ -90,6 +90,22 @@ class Tuples(BatchSampler[Any]):
         return map(tuple, super().__iter__())
 
 
+class Slices(BatchSampler[Any]):
+    """Tuples and ranges are sliced, so that their batches are tuples and ranges too."""
+
+    CAUGHT_BY = ("batch.sizes",)
+    ANOMALY = "not-a-list"
+
+    def __iter__(self) -> Iterator[Any]:
+        whole = self.sampler
+        if not isinstance(whole, (tuple, range)):
+            yield from super().__iter__()
+            return
+        end = len(whole) - (len(whole) % self.batch_size if self.drop_last else 0)
+        for start in range(0, end, self.batch_size):
+            yield whole[start : start + self.batch_size]
+
+
 class Flat(BatchSampler[Any]):
     """Single items come, and no batches."""
 

@@ -135,6 +135,25 @@ class BatchSampler:
         raise AttributeError(name)
 
 
+class RestBeforeTheError(BatchSampler):
+    """What an error interrupts comes as a short batch, and then the error."""
+
+    def __iter__(self) -> Iterator[Any]:
+        batch: list[Any] = []
+        try:
+            for item in self.sampler:
+                batch.append(item)
+                if len(batch) == self.batch_size:
+                    yield batch
+                    batch = []
+        except Exception:
+            if batch and not self.drop_last:
+                yield batch
+            raise
+        if batch and not self.drop_last:
+            yield batch
+
+
 class _Batches:
     def __init__(self, items: Iterator[Any], size: int, drop_last: bool) -> None:
         self.items, self.size, self.drop_last, self.ended = items, size, drop_last, False

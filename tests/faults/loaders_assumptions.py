@@ -7,6 +7,7 @@ first of them calls it.
 
 from __future__ import annotations
 
+import itertools
 import threading
 import time
 from collections.abc import Iterator
@@ -18,6 +19,7 @@ from loaders import _Collates
 from plain_loader import Crew
 from reporting import Reporting, Worse
 from stream_turns import _Around, _Wrapping
+from torch.utils.data import IterableDataset
 from worker_state import _seed_all, _Seeding
 
 from reference import DataLoader, RandomSampler, default_collate
@@ -232,3 +234,27 @@ class SkipsUnreadable(plain_loader.DataLoader):
     CAUGHT_BY = ("workers.no-hang",)
     ANOMALY = "hang"
     crews = _Skipping
+
+
+class _OneAhead(IterableDataset[Any]):
+    def __init__(self, dataset: Any) -> None:
+        self.dataset = dataset
+
+    def __iter__(self) -> Iterator[Any]:
+        elements = iter(self.dataset)
+        held = [*itertools.islice(elements, 1)]
+        for element in elements:
+            yield held.pop()
+            held.append(element)
+        yield from held
+
+
+class LooksForTheEnd(DataLoader[Any]):
+    """A worker reads one element more of its stream, to know whether there is another."""
+
+    CAUGHT_BY = ("workers.backpressure",)
+    ANOMALY = "fetched-too-far"
+
+    def __init__(self, dataset: Any, *args: Any, **options: Any) -> None:
+        ahead = isinstance(dataset, IterableDataset) and options.get("num_workers")
+        super().__init__(_OneAhead(dataset) if ahead else dataset, *args, **options)

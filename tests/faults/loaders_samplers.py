@@ -72,6 +72,24 @@ class _Filled(_Numbers):
         return (drawn for drawn in self.drawn if drawn != [])
 
 
+class _Given(_Numbers):
+    """What a sampler gives until it gives None."""
+
+    def __iter__(self) -> Iterator[Any]:
+        return itertools.takewhile(lambda drawn: drawn is not None, self.drawn)
+
+
+class NoneIsNoIndex(DataLoader[Any]):
+    """Where batching is off, an index that is None is taken for the end of the sampler."""
+
+    CAUGHT_BY = ("loader.batches",)
+    ANOMALY = "lost-batch"
+
+    def _draws(self) -> Any:
+        drawn = super()._draws()
+        return drawn if self._iterable else _Given(drawn, self._batched)
+
+
 class LeavesOutEmpty(DataLoader[Any]):
     """A batch of no indices is left out."""
 

@@ -7,6 +7,7 @@ them calls it.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import Any
 
@@ -46,6 +47,18 @@ class TurnsBackwards(Reporting):
 
     CAUGHT_BY = ("iterable.order",)
     rule = _Backwards
+
+
+class _OneForAll(Worse):
+    def _merged_tails(self) -> Iterator[Any]:
+        return itertools.islice(super()._merged_tails(), 1)
+
+
+class OneTailForAll(Reporting):
+    """With drop_last, what is left over of all workers makes one batch, however much it is."""
+
+    CAUGHT_BY = ("iterable.drop-total",)
+    rule = _OneForAll
 
 
 class _AsTheyCame(Worse):

@@ -7,9 +7,10 @@ the clauses that must report the fault, `ANOMALY` is what the first of them call
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterator
 from typing import Any
 
-from reporting import Reporting, Worse
+from reporting import Reporting, Worse, wait_for_ever
 
 from reference import DataLoader
 
@@ -46,6 +47,29 @@ class VagueLater(Reporting):
     CAUGHT_BY = ("workers.init-error",)
     ANOMALY = "changed-error"
     rule = _Vague
+
+
+class _Greeted(Worse):
+    spawned = False
+
+    def raised(self, error: Exception) -> Any:
+        if self.spawned and "exit code" in str(error):
+            wait_for_ever()
+        raise error
+
+
+class WaitsForGreetings(Reporting):
+    """A spawned worker that ends before it has begun is waited for, as it has not said a word."""
+
+    CAUGHT_BY = ("workers.no-hang",)
+    ANOMALY = "hang"
+    rule = _Greeted
+
+    def __iter__(self) -> Iterator[Any]:
+        made = super().__iter__()
+        if isinstance(made, _Greeted):
+            made.spawned = self.multiprocessing_context is not None
+        return made
 
 
 class IgnoresInit(DataLoader[Any]):

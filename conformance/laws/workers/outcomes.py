@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from conformance import loading as lo
 from conformance import operations as op
 from conformance.case import Case
-from conformance.datasets import Collate, Fault, Init, Order
+from conformance.datasets import Collate, Fault, Init, Mapped, Order
 from conformance.laws.loading import arguments, faults, got
 from conformance.trace import Error, Event, RankTrace, writable
 from conformance.worlds.mishaps import EXCEPTIONS, GIVES
@@ -157,4 +157,6 @@ def _unsendable(name: str, value: object) -> str:
         return "unpicklable index"
     if isinstance(value, (Collate, Init)) and value.how == "lambda":
         return f"unpicklable {name}"
+    if isinstance(value, Mapped) and value.gives == "bursting":
+        return f"{name} that cannot be unpickled"
     return ""

@@ -11,7 +11,8 @@ from conformance.report.reproduction.forms import items
 from conformance.report.reproduction.gates import passing, reported
 from conformance.report.reproduction.mishaps import faults
 from conformance.report.reproduction.origin import role_name
-from conformance.report.reproduction.sources import sampled
+from conformance.report.reproduction.sources import copied, sampled
+from conformance.worlds import mishaps
 
 DRAWS = "1 << 30"
 
@@ -29,6 +30,7 @@ GIVES = {
     "array": "numpy.array([i, i], dtype=numpy.int32)", "scalar": "numpy.int16(i)",
     "mixed": "torch.zeros(i % 2 + 1)", "foreign": "Foreign()", "none": "None",
     "odd": f"[{', '.join(ODD)}][i % {len(ODD)}]".replace("{", "{{").replace("}", "}}"), "held": "i",
+    "bursting": "i",
     "held-marked": "1000 * self.mark + i", "stored": "int(self.stored[i])",
     "swept": "i + 0 * gc.collect()", "large": "torch.full((1 << 21,), i)",
     "device": "torch.tensor([i, worker, int(torch.cuda.is_initialized())])",
@@ -48,7 +50,7 @@ OWN = {
     "own-RandomState": "own = numpy.random.RandomState(5)", "own-Random": "own = random.Random(5)",
     "own-torch": "own = torch.Generator().manual_seed(5)", "marked": "mark = 0",
     "buffer": "buffer = torch.zeros((), dtype=torch.int64)",
-    "stored": "stored = torch.arange(1 << 15)",
+    "stored": "stored = torch.arange(1 << 15)", "bursting": "burst = Bursting(0)",
 }  # fmt: skip
 """What the dataset holds for it."""
 
@@ -68,7 +70,7 @@ STATE = {
 }  # fmt: skip
 """State of a dataset: what it holds, how that is changed, and how it is read."""
 
-LAZY = ("held", "held-marked", "swept", "device", "large", "bulk", "mixed")
+LAZY = ("held", "held-marked", "bursting", "swept", "device", "large", "bulk", "mixed")
 """What must be made where it is asked for."""
 
 MODULES = ("torch", "numpy", "random", "collections", "gc", "operator", "types")
@@ -87,6 +89,8 @@ def item(draft: Draft, gives: str) -> str:
         draft.need("torch")
     if gives == "info":
         draft.need("operator")
+    if gives == "bursting":
+        copied(draft, mishaps._explode, mishaps.Bursting)
     held = STATE[_told(draft)][0] if gives == "marked" else OWN.get(gives, "")
     draft.need(*(name for name in MODULES if f"{name}." in text or f"{name}." in held))
     return text
@@ -156,7 +160,7 @@ def _held(draft: Draft, gives: str) -> list[str]:
         return ["def __init__(self):", f"    self.{STATE[how][0]}", *told]
     if gives.startswith("held"):
         return ["mark = 0", "def __init__(self):", "    self.held = lambda: None"]
-    if gives.startswith("own-") or gives == "stored":
+    if gives.startswith("own-") or gives in ("stored", "bursting"):
         return ["def __init__(self):", f"    self.{OWN[gives]}"]
     return [OWN[gives]] if gives in OWN else []
 

@@ -16,6 +16,7 @@ LISTS = {
     "texts": "[f'item {{k}}' for k in range({n})]", "tuples": "[(k, 'item') for k in range({n})]",
     "lists": "[[k] for k in range({n})]", "pairs": "[(k, -1) for k in range({n})]",
     "gaps": "[[k // 2] if k % 2 else [] for k in range({n})]",
+    "odd": "[None, '', (), ..., b'', frozenset()][:{n}]",
 }  # fmt: skip
 """Samplers that are a list, if nobody asks what was drawn from them."""
 
@@ -26,7 +27,7 @@ PLACES = {
     "epochs": "(k + turned) % {n}", "turning": "(k + turned) % {n}",
     "growing": "k", "gaps": "[k // 2] if k % 2 else []",
     "growing-batches": "[k]", "texts": "f'item {{k}}'", "tuples": "(k, 'item')",
-    "lists": "[k]", "pairs": "(k, -1)",
+    "lists": "[k]", "pairs": "(k, -1)", "odd": "(None, '', (), ..., b'', frozenset())[k]",
 }  # fmt: skip
 """The index at place `k`."""
 
