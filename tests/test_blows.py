@@ -75,6 +75,13 @@ def test_a_strike_needs_a_worker(worlds: Worlds) -> None:
     assert struck.error is not None and struck.error.kind == "LookupError"
 
 
+def test_a_strike_needs_a_worker_that_is_there(worlds: Worlds) -> None:
+    """Nobody is struck where the workers of a pass have ended with it."""
+    *_, struck = began(worlds, Drain("a"), lo.Drop("a"), lo.Strike(0))
+
+    assert struck.error is not None and struck.error.kind == "LookupError"
+
+
 @pytest.mark.parametrize("everybody", [True, False])
 def test_an_interrupt_comes_while_next_waits(worlds: Worlds, everybody: bool) -> None:
     """One KeyboardInterrupt in the waiting main process, after which all goes on."""

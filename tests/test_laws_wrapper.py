@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from by_hand import UNMET, judged, traced
+from by_hand import UNMET, error, judged, traced
 
 from conformance.case import Case
 from conformance.operations import Inner, Iterate, Operation, Resize, Twin
@@ -86,3 +86,15 @@ def test_ranks_are_read_one_way_in_all_passes(second: Any, anomaly: str) -> None
     trace = Trace(case, tuple(replace(found, rank=rank) for rank, found in enumerate(ranks)))
 
     assert judged("wrapper.order", trace) == anomaly
+
+
+@pytest.mark.parametrize(
+    ("kind", "anomaly"),
+    [("RuntimeError", ""), ("OverflowError", ""), ("IndexError", "length-lie-crash"),
+     ("ZeroDivisionError", "length-lie-crash")],
+)  # fmt: skip
+def test_a_lie_may_be_refused_by_any_error_but_an_accident(kind: str, anomaly: str) -> None:
+    """The spec names the errors that are none; whoever raises another one has refused."""
+    trace = traced(around(Probe("Lying", 6, 8), Iterate()), error(kind))
+
+    assert judged("wrapper.length-lie", trace) == anomaly

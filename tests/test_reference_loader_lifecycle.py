@@ -203,6 +203,37 @@ def test_interrupt_is_one_traceback():
     assert program.returncode == -signal.SIGINT and gone(workers, 1)
 
 
+def test_interrupt_during_a_fork_is_not_lost():
+    """Ctrl-C that another thread takes while workers start is a KeyboardInterrupt of `iter()`."""
+    code = """if True:
+        import os, signal, threading
+        from reference import DataLoader
+
+        def press():
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
+            signal.pthread_kill(threading.get_ident(), signal.SIGINT)
+
+        def forked():
+            if not pressed:
+                pressed.append(threading.Thread(target=press))
+                pressed[0].start()
+                pressed[0].join()
+
+        pressed = []
+        os.register_at_fork(after_in_parent=forked)
+        try:
+            iter(DataLoader(range(9), num_workers=3))
+        except KeyboardInterrupt:
+            print("interrupted")
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60,
+        env={**os.environ, "PYTHONPATH": str(HERE.parent)},
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )  # fmt: skip
+    assert (done.stdout, done.stderr) == ("interrupted\n", "")
+
+
 def test_orphans_end():
     """Workers whose main process is killed end within seconds."""
     program, workers = started()

@@ -78,6 +78,8 @@ def interrupt(rank: LoaderRank, operation: lo.Interrupt) -> Found:
 
 
 def _press_ctrl_c(rank: LoaderRank, everybody: bool) -> None:
+    """Not for this thread: where the main one holds the signal back, it must not come here."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     rank.gate.settle()
     if everybody:
         os.killpg(os.getpgrp(), signal.SIGINT)

@@ -257,7 +257,10 @@ class Gate(Journal):
         pids = [r.pid for r in self.everything() if r.worker == worker and r.pid != self.owner]
         if not pids:
             raise LookupError(f"no worker {worker} has reported")
-        os.kill(pids[-1], signal.Signals[how])
+        try:
+            os.kill(pids[-1], signal.Signals[how])
+        except ProcessLookupError:
+            raise LookupError(f"worker {worker} has gone by itself") from None
         return pids[-1]
 
     def close(self) -> None:

@@ -11,6 +11,7 @@ import gc
 import itertools
 import os
 import shutil
+import signal
 import sys
 import tempfile
 import threading
@@ -120,7 +121,11 @@ class LoaderRank(Rank):
         return self.events[-1]
 
     def _watch(self, stop: threading.Event, main: int) -> None:
-        """Give up, with all that was seen, when an operation takes too long."""
+        """Give up, with all that was seen, when an operation takes too long.
+
+        Ctrl-C is not for this thread: it would be lost to a main one that holds it back.
+        """
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
         while not stop.wait(0.1):
             watched = self.watched
             if watched is None or not watched[1].over():

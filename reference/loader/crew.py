@@ -9,6 +9,7 @@ import pickle
 import select
 import signal
 import socket
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -195,9 +196,19 @@ def _blame_argument(job: Job, error: Exception) -> None:
 
 @contextmanager
 def _interrupts_held() -> Iterator[None]:
-    """Ctrl-C waits, so that it cannot hit a worker which does not ignore it yet."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    """Ctrl-C waits, so that it cannot hit a worker which does not ignore it yet.
+
+    Nor a fork: Python drops what is raised there, and other threads may take the signal.
+    """
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    alone = threading.current_thread() is not threading.main_thread()
+    held: list[int] = []
+    handler = None if alone else signal.signal(signal.SIGINT, lambda *_: held.append(1))
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        if not alone:
+            signal.signal(signal.SIGINT, handler or signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        if held:
+            signal.raise_signal(signal.SIGINT)

@@ -76,7 +76,7 @@ def _deaths(case: Case, rank: RankTrace) -> list[Death]:
             event.operation.worker, _struck(found, event.operation), event.operation.how, idle=True
         )
         for event in rank.events
-        if isinstance(event.operation, lo.Strike)
+        if isinstance(event.operation, lo.Strike) and event.error is None
     ]
     dead = [one for one in (*_own(case, found), *struck) if one.pid not in (-1, *mains)]
     require(dead)

@@ -28,7 +28,7 @@ SOURCES = ("torch", "numpy", "random")
 AGREE_MIN = 2
 """So many equal draws make two streams the same."""
 
-WARNS = ("random", "generator", "rng", "seed")
+WARNS = ("random", "generator", "rng", "seed", "draw", "repeat")
 """Words of a warning that tells of generators that repeat."""
 
 
