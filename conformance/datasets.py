@@ -38,6 +38,7 @@ class Mapped(Recipe):
 
     number: i. parcel: stands for i, and reports its departure from the worker and its arrival in
     the main process. tensor: a 0-d int64 tensor. buffer: one tensor, overwritten by each item.
+    buffers: a list that holds it.
     dice: (i, worker, and a draw each from torch, numpy and random). marked: 1000 * mark + i, mark
     being what `Tell` has set. own-NAME: (i, worker, a draw from a generator that the dataset
     holds), NAME being Generator, RandomState, Random or torch. bulk: a MiB of bytes. info: what

@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Any
 
 from conformance.baseline import Deviation, deviation_of
-from conformance.candidate import ROLES, CandidateError, Description, Source
+from conformance.candidate import LOADERS, ROLES, CandidateError, Description, Source
 from conformance.case import Case
 from conformance.clauses import clauses
 from conformance.examine import Examiner, Options
@@ -43,12 +43,17 @@ class Run:
         except CandidateError:
             self.close()
             raise
-        if not self.options.simulated and max(self.options.world_sizes) > 1:
-            server(HASH_SEEDS[1])  # for every other rank of a group: it imports torch meanwhile
         return self.candidates[source.text]
+
+    def expect(self, props: Iterable[Property]) -> None:
+        """Make ready what these will need: every other rank of a group imports torch meanwhile."""
+        together = any(s.drawn for p in props if p.role not in LOADERS for s in p.scenarios)
+        if together and not self.options.simulated and max(self.options.world_sizes) > 1:
+            server(HASH_SEEDS[1])
 
     def examine(self, impl: str, prop: Property) -> Verdict:
         """The verdict on one property of a candidate that was added."""
+        self.expect([prop])
         return self.examiner.examine(self.candidates[impl], prop)
 
     def replay(self, impl: str, prop: Property, case: Case) -> Verdict:

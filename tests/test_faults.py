@@ -1,8 +1,12 @@
-"""The fault zoo: every wrong implementation is caught by the clauses it names, no right one is."""
+"""The fault zoo: every wrong implementation is caught by the clauses it names, no right one is.
+
+Loaders start processes, and some faults show only after a bound of 10 s. So the usual run takes one
+fault for each clause on loaders and one right loader of each kind, and asks right samplers in small
+cases; with CONFORMANCE_ZOO=all every one is tried, and at the quick effort.
+"""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -10,7 +14,7 @@ from typing import Any
 import pytest
 import torch
 from detect import SMALL
-from zoo import BROKEN, HONEST, PUBLISHED, RIGHT, SAMPLING, ZOO, classes, wrong
+from zoo import BROKEN, HONEST, PUBLISHED, RIGHT, SAMPLING, WHOLE, ZOO, classes, wrong
 
 from conformance.candidate import Source
 from conformance.clauses import clauses
@@ -22,11 +26,6 @@ from conformance.worlds.worlds import Worlds
 
 WORLD_SIZES = (1, 2, 3)
 BOUND_S = 10.0
-
-WHOLE = os.environ.get("CONFORMANCE_ZOO") == "all"
-"""Loaders start processes, and some faults show only after a bound of 10 s. So the usual run takes
-one fault for each clause on loaders and one right loader of each kind, and asks right samplers in
-small cases; with CONFORMANCE_ZOO=all every one is tried, and at the quick effort."""
 
 THOROUGH = {"SixteenBits-distributed.cover"}
 """Faults that take more drawn cases than the quick effort has."""

@@ -350,6 +350,14 @@ def test_workers_are_told_who_they_are(rows, anomaly, seeds):
     assert judged("iterable.shared-seed", traced(of, rows)) == seeds
 
 
+def test_what_is_no_row_tells_nothing():
+    """Items that were spoilt on their way are a matter of other clauses."""
+    of = case(Stream(1, shard="none", gives="info"), ONE, num_workers=2, **KEEP)
+
+    assert judged("iterable.worker-info", traced(of, [1, 2])) == UNMET
+    assert judged("iterable.shared-seed", traced(of, [[1], [2]])) == UNMET
+
+
 def test_the_main_process_is_no_worker():
     """Neither when it fetches by itself nor while workers are at work."""
     alone = case(Stream(1, shard="none", gives="info"), ONE, **KEEP)

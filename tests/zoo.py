@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import os
 import re
 import sys
 from collections.abc import Iterator
@@ -18,6 +19,9 @@ from conformance.clauses import CHAPTERS, clauses
 
 ZOO = Path(__file__).parent / "faults"
 sys.path.insert(0, str(ZOO))  # as --impl does with the folder of a file
+
+WHOLE = os.environ.get("CONFORMANCE_ZOO") == "all"
+"""Whether the tests that take longest are done wholly: what a usual run leaves out, they say."""
 
 SAMPLING = CHAPTERS[: CHAPTERS.index("loader")]
 """The chapters on samplers; those after them are on loaders."""

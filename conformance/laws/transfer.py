@@ -150,6 +150,7 @@ def device(trace: Trace) -> Violation | None:
     for run in runs(rank):
         if run.errors:
             return Violation("crash", f"raised {run.errors[0]}", events=rows(rank, run))
+        require(all(isinstance(row, list) and len(row) == 3 for row in run.items))
         used = [row for row in run.items if row[1] >= 0 and row[2]]
         if used:
             saw = f"worker {used[0][1]} has a context on a device"

@@ -161,6 +161,8 @@ def _buffers(setting: Setting) -> Iterator[Case]:
         options: dict[str, Any] = {"batch_size": size, **counted(count)}
         if takes(setting, **options):
             yield loader(Mapped(4, gives="buffer"), plan, **options)
+            if size is None:
+                yield loader(Mapped(4, gives="buffers"), [Iterate(), Reread()], **options)
 
 
 ERRORS = Scenario("loader-errors", _errors)

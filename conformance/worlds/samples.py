@@ -147,6 +147,7 @@ SAMPLES: dict[str, Callable[[int, Any], Any]] = {
     "parcel": lambda i, data: Parcel(i, data.gate, data.worker),
     "tensor": lambda i, _: torch.tensor(i),
     "buffer": _buffer,
+    "buffers": lambda i, data: [_buffer(i, data)],
     "dice": _dice,
     "marked": lambda i, data: 1000 * (data.mark + data.state.mark()) + i,
     "bulk": lambda i, _: bytes([i % 256]) * (1 << 20),

@@ -236,6 +236,22 @@ class SkipsUnreadable(plain_loader.DataLoader):
     crews = _Skipping
 
 
+class CopiesTheTop(DataLoader[Any]):
+    """Where batching is off, a tensor is copied, but not one that an item holds."""
+
+    CAUGHT_BY = ("loader.reused-buffer",)
+    ANOMALY = "overwritten"
+
+    def __init__(self, dataset: Any, batch_size: int | None = 1, **options: Any) -> None:
+        if batch_size is None and options.get("collate_fn") is None:
+            options["collate_fn"] = _top_copied
+        super().__init__(dataset, batch_size, **options)
+
+
+def _top_copied(sample: Any) -> Any:
+    return sample.clone() if isinstance(sample, torch.Tensor) else sample
+
+
 class _OneAhead(IterableDataset[Any]):
     def __init__(self, dataset: Any) -> None:
         self.dataset = dataset

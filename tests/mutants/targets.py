@@ -82,6 +82,7 @@ FIRST_LOADING = frozenset({
     "loader.batches", "loader.length", "loader.collate", "loader.errors", "loader.reject",
     "loader.ends", "workers.same-order", "workers.seeds", "workers.errors", "workers.persistent",
     "workers.unordered", "workers.timeout", "iterable.once", "iterable.worker-info",
+    "iterable.drop-last", "iterable.ends",
     "lifecycle.shutdown", "lifecycle.again",
 })  # fmt: skip
 """The same for loaders."""

@@ -16,12 +16,16 @@ from conformance.laws.iterable.streams import flat, passes
 from conformance.laws.loading import Run, arguments, built, returned, rows, runs, stream, workers
 from conformance.trace import RankTrace, Trace
 
+COLUMNS = 5
+
 
 def told(trace: Trace) -> list[Run]:
     """The passes whose items say what workers were told; requires that there are some."""
     require(getattr(arguments(trace.case)["dataset"], "gives", "") == "info")
     found = runs(built(trace))
     require(any(run.items or run.errors for run in found))
+    given = [row for run in found for row in run.items]
+    require(all(isinstance(row, list) and len(row) == COLUMNS for row in given))
     return found
 
 

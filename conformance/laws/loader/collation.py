@@ -127,8 +127,9 @@ def _unrefused(trace: Trace, gives: str, name: str) -> Violation | None:
 @law("loader.reused-buffer")
 def reused_buffer(trace: Trace) -> Violation | None:
     case, rank = trace.case, built(trace)
-    require(mapped(case).gives == "buffer" and "collate_fn" not in arguments(case))
+    require(mapped(case).gives in ("buffer", "buffers") and "collate_fn" not in arguments(case))
     due, again = expected(case), of(rank, lo.Reread)
+    due = [[i] for i in due or ()] if mapped(case).gives == "buffers" else due
     require(due and again and any(run.finished or run.errors for run in runs(rank)))
     told = [w for event in rank.events for w in event.warnings if not w.startswith(QUIET)]
     if told or any(event.error for event in rank.events):

@@ -18,6 +18,7 @@ DRAWS = "1 << 30"
 
 GIVES = {
     "number": "i", "parcel": "i", "tensor": "torch.tensor(i)", "buffer": "self.buffer.fill_(i)",
+    "buffers": "[self.buffer.fill_(i)]",
     "dice": "(i, worker, int(torch.randint({d}, ())), numpy.random.randint({d}),"
     " random.randrange({d}))",
     "marked": "1000 * self.mark + i", "bulk": "bytes([i % 256]) * (1 << 20)",
@@ -50,6 +51,7 @@ OWN = {
     "own-RandomState": "own = numpy.random.RandomState(5)", "own-Random": "own = random.Random(5)",
     "own-torch": "own = torch.Generator().manual_seed(5)", "marked": "mark = 0",
     "buffer": "buffer = torch.zeros((), dtype=torch.int64)",
+    "buffers": "buffer = torch.zeros((), dtype=torch.int64)",
     "stored": "stored = torch.arange(1 << 15)", "bursting": "burst = Bursting(0)",
 }  # fmt: skip
 """What the dataset holds for it."""
