@@ -6,6 +6,7 @@ looks at samplers alone; loaders take their time in every case.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import islice
@@ -36,7 +37,7 @@ def glanced(
     searches = [search for search in searches if not search.excused()]
     quick = [search for search in searches if not search.prop.clause.statistical]
     statistical = [search for search in searches if search.prop.clause.statistical]
-    glance = _Glance()
+    found, glance = None, _Glance()
     looks: tuple[tuple[list[Search], Callable[[Search], bool]], ...] = (
         (quick, partial(glance.small, most=FEW)),
         (quick, glance.drawn),
@@ -44,8 +45,17 @@ def glanced(
         (quick, partial(glance.small, most=MORE)),
         (quick, glance.small),
     )
-    found = (search.prop for some, look in looks for search in some if look(search))
-    return next(found, None), sum(search.exercise.run for search in searches)
+    for search, look in ((search, look) for some, look in looks for search in some):
+        found = search.prop if look(search) else _not_back(searches)
+        if found is not None:
+            break
+    return found, sum(search.exercise.run for search in searches)
+
+
+def _not_back(searches: Iterable[Search]) -> Property | None:
+    """The property that tells of a role that did not come back: each look at it takes long."""
+    judges = (search for search in searches if search.prop.clause.id == search.returns)
+    return next((search.prop for search in judges if search.has_lost()), None)
 
 
 class _Glance:
@@ -55,30 +65,25 @@ class _Glance:
     """
 
     def __init__(self) -> None:
-        self.judged: dict[tuple[Property, str], int] = {}
+        self.judged: Counter[tuple[Property, str]] = Counter()
 
     def small(self, search: Search, most: int | None = None) -> bool:
         """Whether a small case breaks the law. most: so many of each scenario are enough."""
-        some = (scenario for scenario in search.prop.scenarios if scenario.small)
-        return any(
-            search.breaks(*pair) for scenario in some for pair in self._new(search, scenario, most)
-        )
+        some = [scenario for scenario in search.prop.scenarios if scenario.small]
+        return any(search.breaks(*pair) for s in some for pair in self._new(search, s, most))
 
     def _new(
         self, search: Search, scenario: Scenario, most: int | None
     ) -> Iterator[tuple[Case, Trace]]:
+        pairs = search.examiner.traces(search.candidate, search.prop, scenario, most)
         key = search.prop, scenario.name
-        for pair in islice(
-            search.examiner.traces(search.candidate, search.prop, scenario, most),
-            self.judged.get(key, 0),
-            None,
-        ):
-            self.judged[key] = self.judged.get(key, 0) + 1
+        for pair in islice(pairs, self.judged[key], None):
+            self.judged[key] += 1
             yield pair
 
     @staticmethod
     def drawn(search: Search) -> bool:
         """Whether one of few drawn cases breaks the law."""
-        some = (scenario for scenario in search.prop.scenarios if scenario.drawn)
+        some = [scenario for scenario in search.prop.scenarios if scenario.drawn]
         drawn = (search.draw(scenario, DRAWN, shrink=False) for scenario in some)
         return any(drawing.best is not None for drawing in drawn)

@@ -236,6 +236,10 @@ class Search:
         case = f" from {lost.case!r}" if lost else ""
         return f"the role did not come back{case}: see {self.returns}"
 
+    def has_lost(self) -> bool:
+        """Whether the role has not come back from some case, for whichever clause."""
+        return (self.candidate.source, self.prop.role) in self.worlds.lost
+
     def given_up(self) -> bool:
         return self.worlds.given_up(self.candidate.source, self.prop.role) or self.lost >= 3
 
