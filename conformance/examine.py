@@ -149,8 +149,14 @@ class Examiner:
         )
 
     def strategy(self, candidate: Description, role: str, scenario: Scenario) -> Any:
-        """The strategy of a scenario, made once: Hypothesis checks each new one at length."""
+        """The strategy of a scenario, made once: Hypothesis checks each new one at length.
+
+        None where nothing of it can be given to the candidate, as far as small cases tell: it takes
+        Hypothesis long to find that out.
+        """
         key = candidate.source, role, scenario.name
+        if candidate.bound and scenario.small and not self.small.get(key):
+            return None
         if key not in self.strategies:
             assert scenario.drawn is not None
             made: Any = scenario.drawn(self.setting(candidate, role))
