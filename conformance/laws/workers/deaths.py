@@ -76,7 +76,8 @@ def _deaths(case: Case, rank: RankTrace) -> list[Death]:
             event.operation.worker, _struck(found, event.operation), event.operation.how, idle=True
         )
         for event in rank.events
-        if isinstance(event.operation, lo.Strike) and event.error is None
+        if isinstance(event.operation, lo.Strike)
+        and not (event.error and event.error.is_a("LookupError"))  # there was nobody to strike
     ]
     dead = [one for one in (*_own(case, found), *struck) if one.pid not in (-1, *mains)]
     require(dead)
