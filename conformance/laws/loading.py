@@ -140,6 +140,11 @@ def kinds(found: Iterable[Record], *names: str) -> list[Record]:
     return [record for record in found if record.kind in names]
 
 
+def nobody_struck(event: Event) -> bool:
+    """Whether there was no worker process that a signal could be sent to."""
+    return event.error is not None and event.error.is_a("LookupError")
+
+
 @dataclass(frozen=True)
 class Run:
     """One pass in the plan: its items, the error that ended each `next` that failed, its place.

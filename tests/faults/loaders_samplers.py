@@ -54,22 +54,28 @@ class _Numbers:
             yield list(map(int, drawn)) if self.batched else int(drawn)
 
 
-class CountsOnNumbers(DataLoader[Any]):
+class _Changing(DataLoader[Any]):
+    """rule: what is made of the draws of a sampler."""
+
+    rule: type[_Numbers] = _Numbers
+
+    def _draws(self) -> Any:
+        drawn = super()._draws()
+        return drawn if self._iterable else self.rule(drawn, self._batched)
+
+
+class CountsOnNumbers(_Changing):
     """An index is made a number, whatever it was."""
 
     CAUGHT_BY = ("loader.batches",)
     ANOMALY = "crash"
-
-    def _draws(self) -> Any:
-        drawn = super()._draws()
-        return drawn if self._iterable else _Numbers(drawn, self._batched)
 
 
 class _Filled(_Numbers):
     """Batches that hold something."""
 
     def __iter__(self) -> Iterator[Any]:
-        return (drawn for drawn in self.drawn if drawn != [])
+        return (drawn for drawn in self.drawn if not self.batched or drawn != [])
 
 
 class _Given(_Numbers):
@@ -79,26 +85,20 @@ class _Given(_Numbers):
         return itertools.takewhile(lambda drawn: drawn is not None, self.drawn)
 
 
-class NoneIsNoIndex(DataLoader[Any]):
+class NoneIsNoIndex(_Changing):
     """Where batching is off, an index that is None is taken for the end of the sampler."""
 
     CAUGHT_BY = ("loader.batches",)
     ANOMALY = "lost-batch"
-
-    def _draws(self) -> Any:
-        drawn = super()._draws()
-        return drawn if self._iterable else _Given(drawn, self._batched)
+    rule = _Given
 
 
-class LeavesOutEmpty(DataLoader[Any]):
+class LeavesOutEmpty(_Changing):
     """A batch of no indices is left out."""
 
     CAUGHT_BY = ("loader.batches",)
     ANOMALY = "lost-batch"
-
-    def _draws(self) -> Any:
-        drawn = super()._draws()
-        return _Filled(drawn, True) if self._batched and not self._iterable else drawn
+    rule = _Filled
 
 
 class RemembersLength(DataLoader[Any]):

@@ -11,8 +11,18 @@ from conformance.datasets import Stream
 from conformance.laws import Violation, law, require
 from conformance.laws.lifecycle.views import constructed, hangs, text_of
 from conformance.laws.loader.due import flat
-from conformance.laws.loading import READS, Run, arguments, expected, got, of, runs, workers
-from conformance.trace import Event, RankTrace, Trace
+from conformance.laws.loading import (
+    READS,
+    Run,
+    arguments,
+    expected,
+    got,
+    nobody_struck,
+    of,
+    runs,
+    workers,
+)  # fmt: skip
+from conformance.trace import RankTrace, Trace
 
 ENDS_S_MAX = 10.0
 
@@ -171,11 +181,6 @@ def _reads(rank: RankTrace) -> Iterator[int]:
 def _how(trace: Trace) -> str:
     scheduled = any(isinstance(did, lo.Schedule) for did in trace.case.plan)
     return "killed in an item" if scheduled else "killed between items"
-
-
-def nobody_struck(event: Event) -> bool:
-    """Whether there was no worker process that a signal could be sent to."""
-    return event.error is not None and event.error.is_a("LookupError")
 
 
 @law("lifecycle.no-ambush")

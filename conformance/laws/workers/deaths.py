@@ -16,6 +16,7 @@ from conformance.laws.loading import (
     expected,
     faults,
     kinds,
+    nobody_struck,
     reads,
     records,
     workers,
@@ -76,8 +77,7 @@ def _deaths(case: Case, rank: RankTrace) -> list[Death]:
             event.operation.worker, _struck(found, event.operation), event.operation.how, idle=True
         )
         for event in rank.events
-        if isinstance(event.operation, lo.Strike)
-        and not (event.error and event.error.is_a("LookupError"))  # there was nobody to strike
+        if isinstance(event.operation, lo.Strike) and not nobody_struck(event)
     ]
     dead = [one for one in (*_own(case, found), *struck) if one.pid not in (-1, *mains)]
     require(dead)

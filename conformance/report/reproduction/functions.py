@@ -9,6 +9,7 @@ from conformance.report.reproduction.forms import odd
 from conformance.report.reproduction.gates import held, reported
 from conformance.report.reproduction.mishaps import faults
 from conformance.report.reproduction.origin import role_name
+from conformance.worlds.keys import ODD
 
 LISTS = {
     "ascending": "range({n})", "descending": "range({last}, -1, -1)",
@@ -16,7 +17,7 @@ LISTS = {
     "texts": "[f'item {{k}}' for k in range({n})]", "tuples": "[(k, 'item') for k in range({n})]",
     "lists": "[[k] for k in range({n})]", "pairs": "[(k, -1) for k in range({n})]",
     "gaps": "[[k // 2] if k % 2 else [] for k in range({n})]",
-    "odd": "[None, '', (), ..., b'', frozenset()][:{n}]",
+    "odd": f"{list(ODD)}[:{{n}}]",
 }  # fmt: skip
 """Samplers that are a list, if nobody asks what was drawn from them."""
 
@@ -27,7 +28,7 @@ PLACES = {
     "epochs": "(k + turned) % {n}", "turning": "(k + turned) % {n}",
     "growing": "k", "gaps": "[k // 2] if k % 2 else []",
     "growing-batches": "[k]", "texts": "f'item {{k}}'", "tuples": "(k, 'item')",
-    "lists": "[k]", "pairs": "(k, -1)", "odd": "(None, '', (), ..., b'', frozenset())[k]",
+    "lists": "[k]", "pairs": "(k, -1)", "odd": f"{ODD}[k]",
 }  # fmt: skip
 """The index at place `k`."""
 
