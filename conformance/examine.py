@@ -5,11 +5,10 @@ A case is carried out for all clauses that look at it; `search.py` looks for one
 
 from __future__ import annotations
 
-import itertools
-import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +20,7 @@ from conformance.laws import load_laws
 from conformance.properties import Property
 from conformance.scenarios import Effort, Scenario, Setting
 from conformance.search import Search
+from conformance.small import ALL, Pair, SmallCases
 from conformance.trace import Trace
 from conformance.verdict import Verdict
 from conformance.worlds.worlds import Worlds
@@ -59,8 +59,7 @@ class Examiner:
 
     def __init__(self, worlds: Worlds, options: Options, deviations: list[Deviation]) -> None:
         self.worlds, self.options, self.deviations = worlds, options, deviations
-        self.small: dict[Key, list[tuple[Case, Trace]]] = {}
-        self.done: dict[Key, float] = {}
+        self.small: dict[Key, SmallCases] = {}
         self.drawn: dict[Key, list[tuple[Case, Trace | None]]] = {}
         self.strategies: dict[Key, Any] = {}
         self.shelf = _shelf(options.scripts) if options.scripts else None
@@ -82,38 +81,33 @@ class Examiner:
         return search.concluded([lambda: search.look([(case, search.trace(case))])])
 
     def traces(
-        self, candidate: Description, prop: Property, scenario: Scenario, most: int | None = None
-    ) -> Iterator[tuple[Case, Trace]]:
-        """The traces of a scenario's small cases; carried out once for all clauses that look.
+        self, candidate: Description, role: str, scenario: Scenario, places: range = ALL
+    ) -> Iterator[Pair]:
+        """The traces of a scenario's small cases, as the candidate can be given them.
 
-        most: so many cases are enough, None for all.
+        Each is carried out once for all clauses that look.
         """
-        key = candidate.source, prop.role, scenario.name
-        seen, done = self.small.setdefault(key, []), self.done.get(key, 0)
-        yield from seen
-        wanted = math.inf if most is None else most
-        if done < wanted:
-            new = []
-            for pair in self._carried_out(candidate, prop, scenario, int(done), most):
-                new.append(pair)
-                yield pair
-            self.small[key], self.done[key] = seen + new, wanted
+        key = candidate.source, role, scenario.name
+        if key not in self.small:
+            self.small[key] = SmallCases(
+                partial(self._fitting, candidate, role, scenario),
+                partial(self._carried_out, candidate.source),
+            )
+        return self.small[key].at(places)
+
+    def _fitting(self, candidate: Description, role: str, scenario: Scenario) -> Iterator[Case]:
+        assert scenario.small is not None
+        made = scenario.small(self.setting(candidate, role))
+        return map(self.located, all_fitted(made, candidate, self.sizes))
 
     def _carried_out(
-        self, candidate: Description, prop: Property, scenario: Scenario,
-        first: int, last: int | None,
-    ) -> Iterator[tuple[Case, Trace]]:  # fmt: skip
-        """The small cases of a scenario from `first` to before `last`, with their traces."""
-        assert scenario.small is not None
-        made = scenario.small(self.setting(candidate, prop.role))
-        cases = map(self.located, all_fitted(made, candidate, self.sizes))
-        source = candidate.source
-        for case, trace in self.worlds.run_many(source, itertools.islice(cases, first, last)):
+        self, source: Source, cases: Iterable[Case]
+    ) -> Iterator[tuple[Case, Pair | None]]:
+        for case, trace in self.worlds.run_many(source, cases):
             pair = self._placed(source, case, trace)
-            if pair is not None:
-                if case.world == "alone":
-                    self.alone[source, case] = trace
-                yield pair
+            if pair is not None and pair[0].world == "alone":
+                self.alone[source, pair[0]] = pair[1]
+            yield case, pair
 
     def carried(self, candidate: Description, case: Case) -> tuple[Case, Trace] | None:
         """A single case carried out, as the candidate can be given it; None if it cannot."""
@@ -128,7 +122,7 @@ class Examiner:
         simulated = self.options.simulated and case.world == "group"
         return case.in_world("simulated") if simulated else case
 
-    def _placed(self, source: Source, case: Case, trace: Trace) -> tuple[Case, Trace] | None:
+    def _placed(self, source: Source, case: Case, trace: Trace) -> Pair | None:
         """A candidate that asks for a process group gets one, as far as there are real ranks."""
         if not needs_group(trace):
             return case, trace
@@ -155,7 +149,7 @@ class Examiner:
         Hypothesis long to find that out.
         """
         key = candidate.source, role, scenario.name
-        if candidate.bound and scenario.small and not self.small.get(key):
+        if candidate.bound and scenario.small and not any(self.traces(candidate, role, scenario)):
             return None
         if key not in self.strategies:
             assert scenario.drawn is not None

@@ -1,89 +1,110 @@
 """A glance before the run: where the first violation ends it, what is soon found goes first.
 
-A glance shrinks nothing and says nothing: the property that it finds is then examined as ever. It
-looks at samplers alone; loaders take their time in every case.
+A glance shrinks nothing and says nothing: the property that it finds is then examined as ever. No
+case is judged twice for a clause.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+import sys
+from collections.abc import Callable, Iterable
 from functools import partial
-from itertools import islice
 
 from conformance.candidate import LOADERS, Description
-from conformance.case import Case
 from conformance.examine import Examiner
 from conformance.properties import Property
 from conformance.scenarios import Scenario
 from conformance.search import Search
-from conformance.trace import Trace
+from conformance.small import ALL
+
+END = sys.maxsize
 
 FEW = 32
-"""So many small cases of each scenario go first: most faults show in some of them."""
+"""So many small cases of each scenario go first: most faults of samplers show in some of them."""
 
 MORE = 256
-"""So many go next: what they show has not to wait for all cases of the clauses before."""
+"""Up to so many go next: what they show has not to wait for all cases of the clauses before."""
 
 DRAWN = 4
 """So many are drawn between: only real groups show how a rank finds its place in one."""
+
+STEPS = (range(1, END, 8), range(5, END, 8), range(3, END, 4), range(0, END, 2))
+"""Cases of a loader take their time, and neighbours are much alike: some of each scenario go first.
+Together these are all places."""
+
+Look = Callable[[Search], bool]
 
 
 def glanced(
     examiner: Examiner, candidate: Description, props: Iterable[Property]
 ) -> tuple[Property | None, int]:
     """The first property that a glance shows to be violated, and how many cases were judged."""
-    searches = [Search(examiner, candidate, prop) for prop in props if prop.role not in LOADERS]
+    searches = [Search(examiner, candidate, prop) for prop in props]
     searches = [search for search in searches if not search.excused()]
-    quick = [search for search in searches if not search.prop.clause.statistical]
-    statistical = [search for search in searches if search.prop.clause.statistical]
-    found, glance = None, _Glance()
-    looks: tuple[tuple[list[Search], Callable[[Search], bool]], ...] = (
-        (quick, partial(glance.small, most=FEW)),
-        (quick, glance.drawn),
-        (statistical, glance.small),  # thousands of draws
-        (quick, partial(glance.small, most=MORE)),
-        (quick, glance.small),
-    )
-    for search, look in ((search, look) for some, look in looks for search in some):
-        found = search.prop if look(search) else _not_back(searches)
-        if found is not None:
-            break
+    found = next((f for f in map(partial(_found, searches), _looks(searches)) if f), None)
     return found, sum(search.exercise.run for search in searches)
 
 
-def _not_back(searches: Iterable[Search]) -> Property | None:
-    """The property that tells of a role that did not come back: each look at it takes long."""
+def _looks(searches: list[Search]) -> list[tuple[Search, Look]]:
+    """What to look at in turn."""
+    loaders = [search for search in searches if search.prop.role in LOADERS]
+    quick = [s for s in searches if s not in loaders and not s.prop.clause.statistical]
+    statistical = [s for s in searches if s not in loaders and s.prop.clause.statistical]
+    looks: tuple[tuple[list[Search], Look], ...] = (
+        (quick, partial(_small, places=range(FEW))),
+        (quick, _drawn),
+        (statistical, _small),  # thousands of draws
+        (quick, partial(_small, places=range(FEW, MORE))),
+        (quick, partial(_small, places=range(MORE, END))),
+        (loaders, partial(_together, places=STEPS[0])),
+        (loaders, partial(_together, places=STEPS[1])),
+        (loaders, partial(_alone, places=STEPS[0])),  # a second and more for each
+        *((loaders, partial(_together, places=places)) for places in STEPS[2:]),
+        *((loaders, partial(_alone, places=places)) for places in STEPS[1:]),
+    )
+    return [(search, look) for some, look in looks for search in some]
+
+
+def _found(searches: list[Search], what: tuple[Search, Look]) -> Property | None:
+    """The property if it is violated, or the one that tells of a role that did not come back."""
+    search, look = what
+    if look(search):
+        return search.prop
     judges = (search for search in searches if search.prop.clause.id == search.returns)
     return next((search.prop for search in judges if search.has_lost()), None)
 
 
-class _Glance:
-    """Looks at a property more than once, and judges no case twice.
+def _small(search: Search, places: range = ALL) -> bool:
+    """Whether a small case breaks the law."""
+    return any(_breaks(search, scenario, places) for scenario in search.prop.scenarios)
 
-    judged: how many of the small cases of each clause's scenarios were.
-    """
 
-    def __init__(self) -> None:
-        self.judged: Counter[tuple[Property, str]] = Counter()
+def _together(search: Search, places: range) -> bool:
+    """The same of cases that share a process."""
+    some = [scenario for scenario in search.prop.scenarios if not _apart(search, scenario)]
+    return any(_breaks(search, scenario, places) for scenario in some)
 
-    def small(self, search: Search, most: int | None = None) -> bool:
-        """Whether a small case breaks the law. most: so many of each scenario are enough."""
-        some = [scenario for scenario in search.prop.scenarios if scenario.small]
-        return any(search.breaks(*pair) for s in some for pair in self._new(search, s, most))
 
-    def _new(
-        self, search: Search, scenario: Scenario, most: int | None
-    ) -> Iterator[tuple[Case, Trace]]:
-        pairs = search.examiner.traces(search.candidate, search.prop, scenario, most)
-        key = search.prop, scenario.name
-        for pair in islice(pairs, self.judged[key], None):
-            self.judged[key] += 1
-            yield pair
+def _alone(search: Search, places: range) -> bool:
+    """The same of cases that each take a process, and mostly wait."""
+    some = [scenario for scenario in search.prop.scenarios if _apart(search, scenario)]
+    return any(_breaks(search, scenario, places) for scenario in some)
 
-    @staticmethod
-    def drawn(search: Search) -> bool:
-        """Whether one of few drawn cases breaks the law."""
-        some = [scenario for scenario in search.prop.scenarios if scenario.drawn]
-        drawn = (search.draw(scenario, DRAWN, shrink=False) for scenario in some)
-        return any(drawing.best is not None for drawing in drawn)
+
+def _apart(search: Search, scenario: Scenario) -> bool:
+    setting = search.examiner.setting(search.candidate, search.prop.role)
+    first = next(iter(scenario.small(setting)), None) if scenario.small else None
+    return first is not None and first.world == "alone"
+
+
+def _breaks(search: Search, scenario: Scenario, places: range) -> bool:
+    return bool(scenario.small) and any(
+        search.breaks(*pair) for pair in search.small(scenario, places)
+    )
+
+
+def _drawn(search: Search) -> bool:
+    """Whether one of few drawn cases breaks the law."""
+    some = [scenario for scenario in search.prop.scenarios if scenario.drawn]
+    drawn = (search.draw(scenario, DRAWN, shrink=False) for scenario in some)
+    return any(drawing.best is not None for drawing in drawn)

@@ -8,7 +8,7 @@ the search; where it was drawn, Hypothesis shrinks it, and at last the plan is c
 from __future__ import annotations
 
 import collections
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -24,6 +24,7 @@ from conformance.properties import Property
 from conformance.report.document import command, document
 from conformance.report.evidence import evidence
 from conformance.scenarios import Scenario
+from conformance.small import ALL, Pair
 from conformance.trace import SLOW, Trace
 from conformance.verdict import (
     DECLARED,
@@ -97,7 +98,7 @@ class Search:
         told = [lost] if lost and self.prop.clause.id == self.returns else []
         looks: list[Callable[[], None]] = [
             *(lambda t=t: self.look([(t.case, t)]) for t in told),
-            *(lambda s=s: self._small(s) for s in self.prop.scenarios if s.small),
+            *(lambda s=s: self.look(self.small(s)) for s in self.prop.scenarios if s.small),
             *(lambda s=s: self._drawn(s) for s in self.prop.scenarios if s.drawn),
         ]
         return self.concluded(looks)
@@ -147,10 +148,11 @@ class Search:
 
     # Where to look.
 
-    def _small(self, scenario: Scenario) -> None:
-        self.look(self.examiner.traces(self.candidate, self.prop, scenario))
+    def small(self, scenario: Scenario, places: range = ALL) -> Iterator[Pair]:
+        """The small cases of a scenario, with their traces."""
+        return self.examiner.traces(self.candidate, self.prop.role, scenario, places)
 
-    def look(self, pairs: Iterable[tuple[Case, Trace]]) -> None:
+    def look(self, pairs: Iterable[Pair]) -> None:
         for case, trace in pairs:
             violation = self._judge(case, self._with_oracle(case, trace))
             if violation is not None and violation.anomaly.startswith(RACY):
@@ -267,7 +269,7 @@ class Search:
         if case.world == "alone" and key not in self.examiner.alone:
             for scenario in self.prop.scenarios:
                 if scenario.small:
-                    collections.deque(self.examiner.traces(self.candidate, self.prop, scenario), 0)
+                    collections.deque(self.small(scenario), 0)
         trace = self.examiner.alone.get(key) or self.trace(case)
         return self._with_oracle(case, trace)
 

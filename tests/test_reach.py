@@ -26,6 +26,13 @@ def reacher() -> Iterator[Reacher]:
     worlds.close()
 
 
+def test_no_two_scenarios_share_a_name() -> None:
+    """Cases are carried out once for each name: those of a namesake would never be."""
+    scenarios = {id(s): s.name for prop in PROPERTIES for s in prop.scenarios}
+
+    assert len(set(scenarios.values())) == len(scenarios)
+
+
 @pytest.mark.parametrize(("chapter", "role"), FAMILIES)
 def test_every_class_that_is_due_is_reached(reacher: Reacher, chapter: str, role: str) -> None:
     """No property leaves a class at zero that it can and should reach."""

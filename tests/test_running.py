@@ -151,7 +151,7 @@ def test_ctrl_c_leaves_a_partial_report_and_no_process(tmp_path: Path) -> None:
 
 def test_a_live_line_on_a_terminal_only(tmp_path: Path) -> None:
     """A terminal shows clause, cases and rate while a clause is examined; a pipe shows nothing."""
-    options = ("--impl=reference", "--clause=random.uniform*", "--clause=distributed.cover")
+    options = ("--impl=reference", "--clause=random.uniform", "--clause=distributed.cover", *QUICK)
     main, other = pty.openpty()
     with subprocess.Popen(
         command(*options, "-p", "no:cacheprovider"), cwd=tmp_path, stdout=other, stdin=other,

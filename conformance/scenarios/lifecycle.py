@@ -198,7 +198,7 @@ def _growth(setting: Setting) -> Iterator[Case]:
 
 
 ENDS = Scenario("ends", _ends)
-REFUSALS = Scenario("refusals", _refused)
+REFUSALS = Scenario("refused-starts", _refused)
 BLOWS = Scenario("blows", _blows)
-UNSENDABLE = Scenario("unsendable", _unsendable)
+UNSENDABLE = Scenario("unsendable-starts", _unsendable)
 GROWTH = Scenario("growth", _growth)

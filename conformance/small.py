@@ -1,0 +1,56 @@
+"""The small cases of one scenario, each carried out once for all clauses that look at it."""
+
+from __future__ import annotations
+
+import heapq
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from operator import itemgetter
+
+from conformance.case import Case
+from conformance.trace import Trace
+
+Pair = tuple[Case, Trace]
+
+ALL = range(sys.maxsize)
+"""Every place."""
+
+
+class SmallCases:
+    """The cases that `made` gives, in its order, and the traces of those that were carried out.
+
+    carry: carries cases out, in order; gives each with what became of it, None if it cannot be
+    placed anywhere. It may leave some out.
+    """
+
+    def __init__(
+        self, made: Callable[[], Iterable[Case]],
+        carry: Callable[[Iterable[Case]], Iterator[tuple[Case, Pair | None]]],
+    ) -> None:  # fmt: skip
+        self.made, self.carry = made, carry
+        self.found: dict[int, Pair | None] = {}
+        self.complete = False
+
+    def at(self, places: range = ALL) -> Iterator[Pair]:
+        """The cases at these places, smallest first, with their traces."""
+        known = sorted((at, pair) for at, pair in self.found.items() if at in places)
+        new = iter(()) if self.complete else self._new(places)
+        for _, pair in heapq.merge(known, new, key=itemgetter(0)):
+            if pair is not None:
+                yield pair
+        self.complete = self.complete or places == ALL
+
+    def _new(self, places: range) -> Iterator[tuple[int, Pair | None]]:
+        """Those that nobody has asked for before."""
+        placed: dict[Case, int] = {}
+
+        def asked() -> Iterator[Case]:
+            for at, case in islice(enumerate(self.made()), places.start, places.stop, places.step):
+                if at not in self.found:
+                    placed[case] = at
+                    yield case
+
+        for case, pair in self.carry(asked()):
+            self.found[placed[case]] = pair
+            yield placed[case], pair
