@@ -1,4 +1,4 @@
-"""The memory of small cases: whoever looks where, each is carried out once, and all come in order."""
+"""The memory of small cases: each is carried out once, whoever looks where, and all come in order."""
 
 from __future__ import annotations
 
