@@ -29,8 +29,11 @@ DRAWN = 4
 """So many are drawn between: only real groups show how a rank finds its place in one."""
 
 STEPS = (range(1, END, 8), range(5, END, 8), range(3, END, 4), range(0, END, 2))
-"""Cases of a loader take their time, and neighbours are much alike: some of each scenario go first.
-Together these are all places."""
+"""Cases of a loader take their time, and neighbours are much alike: some of each scenario go first,
+but not the very first, which is mostly empty. Together these are all places."""
+
+APART = (range(0, END, 8), range(4, END, 8), range(2, END, 4), range(1, END, 2))
+"""The same of cases that each take a process, of which scenarios have few, and none is empty."""
 
 Look = Callable[[Search], bool]
 
@@ -58,9 +61,9 @@ def _looks(searches: list[Search]) -> list[tuple[Search, Look]]:
         (quick, partial(_small, places=range(MORE, END))),
         (loaders, partial(_together, places=STEPS[0])),
         (loaders, partial(_together, places=STEPS[1])),
-        (loaders, partial(_alone, places=STEPS[0])),  # a second and more for each
+        (loaders, partial(_alone, places=APART[0])),
         *((loaders, partial(_together, places=places)) for places in STEPS[2:]),
-        *((loaders, partial(_alone, places=places)) for places in STEPS[1:]),
+        *((loaders, partial(_alone, places=places)) for places in APART[1:]),
     )
     return [(search, look) for some, look in looks for search in some]
 
@@ -86,7 +89,7 @@ def _together(search: Search, places: range) -> bool:
 
 
 def _alone(search: Search, places: range) -> bool:
-    """The same of cases that each take a process, and mostly wait."""
+    """The same of cases that each take a process of their own."""
     some = [scenario for scenario in search.prop.scenarios if _apart(search, scenario)]
     return any(_breaks(search, scenario, places) for scenario in some)
 

@@ -1,4 +1,4 @@
-"""The memory of small cases: each is carried out once, whoever looks where, and all come in order."""
+"""The memory of small cases: each is carried out once, whoever looks, and all come in order."""
 
 from __future__ import annotations
 
