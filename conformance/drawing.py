@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import time
-from typing import Any, Protocol
+from typing import Any
 
 import hypothesis
 from hypothesis import HealthCheck, Phase
 from hypothesis.errors import Unsatisfiable
 
 from conformance.case import Case
+from conformance.judge import Judge
 from conformance.laws import Violation
 from conformance.scenarios import Effort
 from conformance.trace import Items, Trace
@@ -28,21 +29,11 @@ class Found(Exception):
         self.case, self.trace, self.violation = case, trace, violation
 
 
-class Judge(Protocol):
-    """Whoever carries out and judges a case."""
-
-    def judged(self, case: Case) -> tuple[Trace, Violation | None]:
-        """Carry out a case and judge it."""
-
-    def given_up(self) -> bool:
-        """Whether it is of no use to carry out more."""
-
-
 class Drawing:
     """One run of Hypothesis: remembers what it saw, so that shrinking is bounded and exact."""
 
-    def __init__(self, search: Judge, effort: Effort) -> None:
-        self.search, self.effort = search, effort
+    def __init__(self, judge: Judge, effort: Effort) -> None:
+        self.judge, self.effort = judge, effort
         self.seen: dict[Case, Found | None] = {}
         self.traces: list[tuple[Case, Trace | None]] = []
         self.best: Found | None = None
@@ -67,9 +58,9 @@ class Drawing:
     def one(self, case: Case) -> None:
         """Judge a drawn case; past the bound on time only what was seen before is answered."""
         if case not in self.seen:
-            if time.monotonic() > self.deadline or self.search.given_up():
+            if time.monotonic() > self.deadline or self.judge.given_up():
                 return
-            trace, violation = self.search.judged(case)
+            trace, violation = self.judge.judged(case)
             self.traces.append((case, trace if _items(trace) < TRACE_ITEMS_MAX else None))
             self.seen[case] = Found(case, trace, violation) if violation else None
         found = self.seen[case]

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import collections
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from conformance.baseline import remedy
-from conformance.candidate import LOADERS, Description, Source
+from conformance.candidate import Description
 from conformance.case import Case
 from conformance.drawing import Drawing, Found
-from conformance.laws import LAWS, Unmet, Violation
+from conformance.judge import Judge
 from conformance.machine import has_cuda
 from conformance.narrowing import repeated, smaller
 from conformance.policies import freed
@@ -44,10 +43,6 @@ if TYPE_CHECKING:
 WORKS = "sampler.works"
 """The clause that every case is a case for."""
 
-RETURNS = "sampler.returns"
-LOADER_RETURNS = "workers.no-hang"
-"""The clauses that tell of a candidate that did not come back; no other clause judges that."""
-
 RACY = ("late-", "early-", "left-")
 """Anomalies of time: what came late, or had not gone yet. Nobody is accused of what a busy machine
 does once."""
@@ -56,24 +51,12 @@ CORE_ONLY = frozenset({"distributed.mix"})
 """Clauses that contradict the torch profile, which fixes the order."""
 
 
-class Search:
+class Search(Judge):
     """The search for a counterexample to one property."""
 
     def __init__(self, examiner: Examiner, candidate: Description, prop: Property) -> None:
-        self.examiner, self.candidate, self.prop = examiner, candidate, prop
-        self.worlds, self.options = examiner.worlds, examiner.options
-        self.law = LAWS[prop.clause.id]
-        self.exercise = Exercise()
-        self.drawing = False
-        self.lost = 0
+        super().__init__(examiner, candidate, prop)
         self.scripts: list[str] = []
-        self.returns = LOADER_RETURNS if prop.role in LOADERS else RETURNS
-        self.known = [
-            d
-            for d in examiner.deviations
-            if (d.clause, d.role) == (prop.clause.id, prop.role)
-            and d.concerns(candidate.source.text)
-        ]
 
     def excused(self) -> Verdict | None:
         """The verdict on a property that is not to be examined here."""
@@ -154,7 +137,7 @@ class Search:
 
     def look(self, pairs: Iterable[Pair]) -> None:
         for case, trace in pairs:
-            violation = self._judge(case, self._with_oracle(case, trace))
+            violation = self.judge(case, self.with_oracle(case, trace))
             if violation is not None and violation.anomaly.startswith(RACY):
                 trace, violation = self.judged(case)
             if violation is not None:
@@ -185,66 +168,6 @@ class Search:
             drawing.run(strategy, count, seed, shrink)
         return drawing
 
-    def breaks(self, case: Case, trace: Trace | None) -> bool:
-        """Whether the law is broken, with nothing shrunk, done again, or said."""
-        judged = trace if trace is not None else self.trace(case)
-        return self._judge(case, self._with_oracle(case, judged)) is not None
-
-    # How to judge.
-
-    def trace(self, case: Case) -> Trace:
-        return self.worlds.run(self.candidate.source, self.examiner.located(case))
-
-    def _with_oracle(self, case: Case, trace: Trace) -> Trace:
-        if self.prop.clause.profile != "torch":
-            return trace
-        name = "torch.utils.data" if self.candidate.source.text == "reference" else "reference"
-        source = Source(name, profile="torch")
-        self.worlds.describe(source)
-        oracle = self.worlds.run(source, trace.case)
-        return replace(trace, oracle=oracle)
-
-    def judged(self, case: Case) -> tuple[Trace, Violation | None]:
-        """Carry out a case and judge it."""
-        trace = self._with_oracle(case, self.trace(case))
-        return trace, self._judge(case, trace)
-
-    def _afresh(self, case: Case) -> tuple[Trace, Violation | None]:
-        """The same in a process in which nothing was done before."""
-        trace = self._with_oracle(case, self.worlds.afresh(self.candidate.source, case))
-        return trace, self._judge(case, trace)
-
-    def _judge(self, case: Case, trace: Trace) -> Violation | None:
-        """What the law says; a violation that a deviation explains is none."""
-        self.exercise.run += 1
-        self.examiner.heard(self.prop, self.exercise.run)
-        if trace.slow:
-            return None
-        if not trace.done and self.prop.clause.id != self.returns:
-            self.lost += 1
-            return None
-        try:
-            violation = self.law(trace)
-        except Unmet:
-            return None
-        self.exercise.count(trace.classes, self.drawing)
-        if violation and any(d.explains(violation.anomaly, violation.about) for d in self.known):
-            return None
-        return violation
-
-    def _not_back(self) -> str:
-        """Which case a role did not come back from, and which clause judges that."""
-        lost = self.worlds.lost.get((self.candidate.source, self.prop.role))
-        case = f" from {lost.case!r}" if lost else ""
-        return f"the role did not come back{case}: see {self.returns}"
-
-    def has_lost(self) -> bool:
-        """Whether the role has not come back from some case, for whichever clause."""
-        return (self.candidate.source, self.prop.role) in self.worlds.lost
-
-    def given_up(self) -> bool:
-        return self.worlds.given_up(self.candidate.source, self.prop.role) or self.lost >= 3
-
     # What to say.
 
     def _stale(self) -> Verdict | None:
@@ -252,7 +175,7 @@ class Search:
         known, self.known = self.known, []
         for deviation in known:
             trace = self._replayed(deviation.case)
-            violation = self._judge(deviation.case, trace)
+            violation = self.judge(deviation.case, trace)
             if violation is None:
                 return self._said(STALE, f"it no longer occurs: {remedy(deviation)}")
             found = Found(deviation.case, trace, violation)
@@ -271,10 +194,10 @@ class Search:
                 if scenario.small:
                     collections.deque(self.small(scenario), 0)
         trace = self.examiner.alone.get(key) or self.trace(case)
-        return self._with_oracle(case, trace)
+        return self.with_oracle(case, trace)
 
     def _violated(self, found: Found) -> Verdict:
-        found = repeated(found, self._afresh)
+        found = repeated(found, self.afresh)
         verdict = self._said(VIOLATED, found.violation.saw)
         verdict.anomaly, verdict.about = found.violation.anomaly, found.violation.about
         verdict.case = repr(found.case)
@@ -300,6 +223,12 @@ class Search:
         path = self.examiner.shelf.put(*what, script, known)
         self.scripts.append(str(path))
         return str(path)
+
+    def _not_back(self) -> str:
+        """Which case a role did not come back from, and which clause judges that."""
+        lost = self.worlds.lost.get((self.candidate.source, self.prop.role))
+        case = f" from {lost.case!r}" if lost else ""
+        return f"the role did not come back{case}: see {self.returns}"
 
     def _said(self, outcome: str, reason: str = "") -> Verdict:
         clause = self.prop.clause

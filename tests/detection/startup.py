@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from conformance.search import Search
+from conformance.judge import Judge
 from detection.cost import cpu_s
 
 TESTS = Path(__file__).resolve().parents[1]
@@ -28,7 +28,7 @@ RUN_S_MAX = 120
 def pytest_configure() -> None:
     """Tell the time of the first judgement, and end the run there."""
     if TOLD in os.environ:
-        Search._judge = _first  # type: ignore[method-assign]
+        Judge.judge = _first  # type: ignore[method-assign]
 
 
 def _first(*_: Any) -> Any:

@@ -14,9 +14,9 @@ from conformance.baseline import Deviation
 from conformance.candidate import Description, Source
 from conformance.clauses import clauses
 from conformance.drawing import Found
+from conformance.judge import with_oracle
 from conformance.laws import Unmet, Violation, load_laws
 from conformance.report.reproduction import Shelf, reproduction
-from conformance.trace import Trace
 from conformance.worlds.worlds import Worlds
 
 TELLING = ("\nnow: ", "Timeout (")
@@ -46,7 +46,7 @@ def found_of(worlds: Worlds, candidate: Description, deviation: Deviation) -> Fo
     clause = clauses()[deviation.clause]
     trace = worlds.run(candidate.source, deviation.case)
     if clause.profile == "torch":
-        trace = _with_oracle(worlds, candidate, trace)
+        trace = with_oracle(worlds, candidate, trace)
     try:
         violation = load_laws()[clause.id](trace)
     except Unmet:
@@ -58,14 +58,6 @@ def found_of(worlds: Worlds, candidate: Description, deviation: Deviation) -> Fo
 
 def _told(violation: Violation | None) -> str:
     return violation.anomaly if violation else "no violation"
-
-
-def _with_oracle(worlds: Worlds, candidate: Description, trace: Trace) -> Trace:
-    """The trace beside what torch, or for the reference the reference, did for the case."""
-    name = "torch.utils.data" if candidate.source.text == "reference" else "reference"
-    source = Source(name, profile="torch")
-    worlds.describe(source)
-    return Trace(trace.case, trace.ranks, trace.policies, worlds.run(source, trace.case))
 
 
 def scripts(

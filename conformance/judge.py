@@ -1,0 +1,102 @@
+"""The judge of one property: carries a case out, and says what its law makes of the trace."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from conformance.candidate import LOADERS, Description, Source
+from conformance.case import Case
+from conformance.laws import LAWS, Unmet, Violation
+from conformance.properties import Property
+from conformance.trace import Trace
+from conformance.verdict import Exercise
+from conformance.worlds.worlds import Worlds
+
+if TYPE_CHECKING:
+    from conformance.examine import Examiner
+
+RETURNS = "sampler.returns"
+LOADER_RETURNS = "workers.no-hang"
+"""The clauses that tell of a candidate that did not come back; no other clause judges that."""
+
+
+def with_oracle(worlds: Worlds, candidate: Description, trace: Trace) -> Trace:
+    """The trace beside that of torch's own order: torch's for the reference, the reference's for others."""
+    name = "torch.utils.data" if candidate.source.text == "reference" else "reference"
+    source = Source(name, profile="torch")
+    worlds.describe(source)
+    return replace(trace, oracle=worlds.run(source, trace.case))
+
+
+class Judge:
+    """Carries cases out and judges them for one property.
+
+    exercise: what was judged so far. lost: so many did not come back. known: the declared
+    deviations, which count for nothing.
+    """
+
+    def __init__(self, examiner: Examiner, candidate: Description, prop: Property) -> None:
+        self.examiner, self.candidate, self.prop = examiner, candidate, prop
+        self.worlds, self.options = examiner.worlds, examiner.options
+        self.law = LAWS[prop.clause.id]
+        self.exercise = Exercise()
+        self.drawing = False
+        self.lost = 0
+        self.returns = LOADER_RETURNS if prop.role in LOADERS else RETURNS
+        self.known = [
+            d
+            for d in examiner.deviations
+            if (d.clause, d.role) == (prop.clause.id, prop.role)
+            and d.concerns(candidate.source.text)
+        ]
+
+    def breaks(self, case: Case, trace: Trace | None) -> bool:
+        """Whether the law is broken, with nothing shrunk, done again, or said."""
+        judged = trace if trace is not None else self.trace(case)
+        return self.judge(case, self.with_oracle(case, judged)) is not None
+
+    def trace(self, case: Case) -> Trace:
+        """The trace of a case that is carried out now."""
+        return self.worlds.run(self.candidate.source, self.examiner.located(case))
+
+    def with_oracle(self, case: Case, trace: Trace) -> Trace:
+        """The trace with what torch did for the case, where the clause compares the two."""
+        if self.prop.clause.profile != "torch":
+            return trace
+        return with_oracle(self.worlds, self.candidate, trace)
+
+    def judged(self, case: Case) -> tuple[Trace, Violation | None]:
+        """Carry out a case and judge it."""
+        trace = self.with_oracle(case, self.trace(case))
+        return trace, self.judge(case, trace)
+
+    def afresh(self, case: Case) -> tuple[Trace, Violation | None]:
+        """The same in a process in which nothing was done before."""
+        trace = self.with_oracle(case, self.worlds.afresh(self.candidate.source, case))
+        return trace, self.judge(case, trace)
+
+    def judge(self, case: Case, trace: Trace) -> Violation | None:
+        """What the law says; a violation that a deviation explains is none."""
+        self.exercise.run += 1
+        self.examiner.heard(self.prop, self.exercise.run)
+        if trace.slow:
+            return None
+        if not trace.done and self.prop.clause.id != self.returns:
+            self.lost += 1
+            return None
+        try:
+            violation = self.law(trace)
+        except Unmet:
+            return None
+        self.exercise.count(trace.classes, self.drawing)
+        if violation and any(d.explains(violation.anomaly, violation.about) for d in self.known):
+            return None
+        return violation
+
+    def has_lost(self) -> bool:
+        """Whether the role has not come back from some case, for whichever clause."""
+        return (self.candidate.source, self.prop.role) in self.worlds.lost
+
+    def given_up(self) -> bool:
+        return self.worlds.given_up(self.candidate.source, self.prop.role) or self.lost >= 3
