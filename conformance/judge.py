@@ -22,7 +22,10 @@ LOADER_RETURNS = "workers.no-hang"
 
 
 def with_oracle(worlds: Worlds, candidate: Description, trace: Trace) -> Trace:
-    """The trace beside that of torch's own order: torch's for the reference, the reference's for others."""
+    """The trace beside that of torch's own order: of torch or the reference.
+
+    The two check each other: the reference is compared with torch, all others with the reference.
+    """
     name = "torch.utils.data" if candidate.source.text == "reference" else "reference"
     source = Source(name, profile="torch")
     worlds.describe(source)
