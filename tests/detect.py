@@ -21,7 +21,7 @@ from conformance.scenarios import EFFORTS, Effort
 from conformance.verdict import VIOLATED
 from conformance.worlds.worlds import Worlds
 
-SMALL = Effort("small", examples=5, n_max=5, world_max=3, trials=0.5, seconds=20.0)
+SMALL = Effort("small", examples=2, n_max=5, world_max=3, trials=0.25, seconds=20.0)
 """Less than any run of the suite does: enough for most mutants, and to ask all right ones all."""
 
 IMPORT = "import"
