@@ -20,7 +20,7 @@ from conformance.laws import load_laws
 from conformance.properties import Property
 from conformance.scenarios import Effort, Scenario, Setting
 from conformance.search import Search
-from conformance.small import ALL, Pair, SmallCases
+from conformance.small import ALL, Kind, Pair, SmallCases, any_kind
 from conformance.trace import Trace
 from conformance.verdict import Verdict
 from conformance.worlds.worlds import Worlds
@@ -81,8 +81,9 @@ class Examiner:
         return search.concluded([lambda: search.look([(case, search.trace(case))])])
 
     def traces(
-        self, candidate: Description, role: str, scenario: Scenario, places: range = ALL
-    ) -> Iterator[Pair]:
+        self, candidate: Description, role: str, scenario: Scenario,
+        places: range = ALL, kind: Kind = any_kind,
+    ) -> Iterator[Pair]:  # fmt: skip
         """The traces of a scenario's small cases, as the candidate can be given them.
 
         Each is carried out once for all clauses that look.
@@ -93,7 +94,7 @@ class Examiner:
                 partial(self._fitting, candidate, role, scenario),
                 partial(self._carried_out, candidate.source),
             )
-        return self.small[key].at(places)
+        return self.small[key].at(places, kind)
 
     def _fitting(self, candidate: Description, role: str, scenario: Scenario) -> Iterator[Case]:
         assert scenario.small is not None

@@ -11,11 +11,13 @@ from collections.abc import Callable, Iterable
 from functools import partial
 
 from conformance.candidate import LOADERS, Description
+from conformance.case import Case
 from conformance.examine import Examiner
+from conformance.laws.loading import workers
 from conformance.properties import Property
 from conformance.scenarios import Scenario
 from conformance.search import Search
-from conformance.small import ALL
+from conformance.small import ALL, Kind, any_kind
 
 END = sys.maxsize
 
@@ -60,9 +62,10 @@ def _looks(searches: list[Search]) -> list[tuple[Search, Look]]:
         (quick, partial(_small, places=range(FEW, MORE))),
         (quick, partial(_small, places=range(MORE, END))),
         (loaders, partial(_together, places=STEPS[0])),
-        (loaders, partial(_together, places=STEPS[1])),
+        *((loaders, partial(_together, places=places, kind=_unaided)) for places in STEPS[1:]),
+        (loaders, partial(_together, places=STEPS[1], kind=_busy)),
         (loaders, partial(_alone, places=APART[0])),
-        *((loaders, partial(_together, places=places)) for places in STEPS[2:]),
+        *((loaders, partial(_together, places=places, kind=_busy)) for places in STEPS[2:]),
         *((loaders, partial(_alone, places=places)) for places in APART[1:]),
     )
     return [(search, look) for some, look in looks for search in some]
@@ -82,10 +85,19 @@ def _small(search: Search, places: range = ALL) -> bool:
     return any(_breaks(search, scenario, places) for scenario in search.prop.scenarios)
 
 
-def _together(search: Search, places: range) -> bool:
+def _together(search: Search, places: range, kind: Kind = any_kind) -> bool:
     """The same of cases that share a process."""
     some = [scenario for scenario in search.prop.scenarios if not _apart(search, scenario)]
-    return any(_breaks(search, scenario, places) for scenario in some)
+    return any(_breaks(search, scenario, places, kind) for scenario in some)
+
+
+def _busy(case: Case) -> bool:
+    """Whether workers are started, which takes a hundred times as long as to do without."""
+    return workers(case) > 0
+
+
+def _unaided(case: Case) -> bool:
+    return not _busy(case)
 
 
 def _alone(search: Search, places: range) -> bool:
@@ -100,9 +112,9 @@ def _apart(search: Search, scenario: Scenario) -> bool:
     return first is not None and first.world == "alone"
 
 
-def _breaks(search: Search, scenario: Scenario, places: range) -> bool:
+def _breaks(search: Search, scenario: Scenario, places: range, kind: Kind = any_kind) -> bool:
     return bool(scenario.small) and any(
-        search.breaks(*pair) for pair in search.small(scenario, places)
+        search.breaks(*pair) for pair in search.small(scenario, places, kind)
     )
 
 

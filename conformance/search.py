@@ -23,7 +23,7 @@ from conformance.properties import Property
 from conformance.report.document import command, document
 from conformance.report.evidence import evidence
 from conformance.scenarios import Scenario
-from conformance.small import ALL, Pair
+from conformance.small import ALL, Kind, Pair, any_kind
 from conformance.trace import SLOW, Trace
 from conformance.verdict import (
     DECLARED,
@@ -131,9 +131,11 @@ class Search(Judge):
 
     # Where to look.
 
-    def small(self, scenario: Scenario, places: range = ALL) -> Iterator[Pair]:
+    def small(
+        self, scenario: Scenario, places: range = ALL, kind: Kind = any_kind
+    ) -> Iterator[Pair]:
         """The small cases of a scenario, with their traces."""
-        return self.examiner.traces(self.candidate, self.prop.role, scenario, places)
+        return self.examiner.traces(self.candidate, self.prop.role, scenario, places, kind)
 
     def look(self, pairs: Iterable[Pair]) -> None:
         for case, trace in pairs:

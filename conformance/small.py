@@ -16,6 +16,14 @@ Pair = tuple[Case, Trace]
 ALL = range(sys.maxsize)
 """Every place."""
 
+Kind = Callable[[Case], bool]
+"""Whether a case is of a kind."""
+
+
+def any_kind(_: Case) -> bool:
+    """Every case is."""
+    return True
+
 
 class SmallCases:
     """The cases that `made` gives, in its order, and the traces of those that were carried out.
@@ -32,22 +40,22 @@ class SmallCases:
         self.found: dict[int, Pair | None] = {}
         self.complete = False
 
-    def at(self, places: range = ALL) -> Iterator[Pair]:
-        """The cases at these places, smallest first, with their traces."""
+    def at(self, places: range = ALL, kind: Kind = any_kind) -> Iterator[Pair]:
+        """The cases of a kind at these places, smallest first, with their traces."""
         known = sorted((at, pair) for at, pair in self.found.items() if at in places)
-        new = iter(()) if self.complete else self._new(places)
+        new = iter(()) if self.complete else self._new(places, kind)
         for _, pair in heapq.merge(known, new, key=itemgetter(0)):
-            if pair is not None:
+            if pair is not None and kind(pair[0]):
                 yield pair
-        self.complete = self.complete or places == ALL
+        self.complete = self.complete or (places == ALL and kind is any_kind)
 
-    def _new(self, places: range) -> Iterator[tuple[int, Pair | None]]:
+    def _new(self, places: range, kind: Kind) -> Iterator[tuple[int, Pair | None]]:
         """Those that nobody has asked for before."""
         placed: dict[Case, int] = {}
 
         def asked() -> Iterator[Case]:
             for at, case in islice(enumerate(self.made()), places.start, places.stop, places.step):
-                if at not in self.found:
+                if at not in self.found and kind(case):
                     placed[case] = at
                     yield case
 

@@ -52,6 +52,17 @@ def test_each_place_is_carried_out_once() -> None:
     assert sorted(carrier.asked) == list(range(20))
 
 
+def test_one_kind_may_go_first() -> None:
+    """A look at a kind carries out no other, and leaves the others to later ones."""
+    carrier = Carrier()
+    small = SmallCases(lambda: CASES, carrier)
+
+    assert [number(c) for c, _ in small.at(range(9), lambda case: number(case) > 6)] == [7, 8]
+    assert carrier.asked == [7, 8] and not small.complete
+    assert looked(small) == list(range(20))
+    assert len(carrier.asked) == 20
+
+
 def test_a_look_that_ends_early_leaves_the_rest_to_the_next() -> None:
     """What was on its way when somebody found enough is carried out again, and nothing is lost."""
     small = SmallCases(lambda: CASES, Carrier())
