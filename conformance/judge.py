@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from conformance.candidate import LOADERS, Description, Source
 from conformance.case import Case
+from conformance.interrupt import heed
 from conformance.laws import LAWS, Unmet, Violation
 from conformance.properties import Property
 from conformance.trace import Trace
@@ -81,6 +82,7 @@ class Judge:
 
     def judge(self, case: Case, trace: Trace) -> Violation | None:
         """What the law says; a violation that a deviation explains is none."""
+        heed()
         self.exercise.run += 1
         self.examiner.heard(self.prop, self.exercise.run)
         if trace.slow:

@@ -28,11 +28,13 @@ def pytest_configure(config: pytest.Config) -> None:
     """Open a session where a candidate is given; a usage error ends the run at once."""
     if config.getoption("--impl") and not config.getoption("--collect-only"):
         from conformance.candidate import CandidateError
+        from conformance.interrupt import listen
         from conformance.worlds.forkserver import HASH_SEEDS, server, stop_servers
 
         server(HASH_SEEDS[0])  # it imports torch while this process does
         from conformance.session import Session
 
+        listen()
         try:
             config.stash[SESSION] = Session(config)
         except CandidateError as error:
