@@ -11,11 +11,12 @@ from types import ModuleType
 from typing import Any
 
 from conformance.baseline import layered
-from conformance.candidate import ROLES, CandidateError, Source, roles_of
+from conformance.candidate import CandidateError, Source
 from conformance.clauses import clauses
 from conformance.examine import Options
 from conformance.options import BACKENDS, PROFILES, like
 from conformance.properties import Property, everything
+from conformance.roles import ROLES, roles_of
 from conformance.run import Run
 from conformance.scenarios import EFFORTS
 

@@ -11,9 +11,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from conformance.candidate import ROLES, CandidateError
+from conformance.candidate import CandidateError
 from conformance.case import Case, parse
 from conformance.clauses import clauses
+from conformance.roles import ROLES
 from conformance.tables import Entry, Table, read
 from conformance.verdict import Verdict
 

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from conformance.candidate import ROLES
+from conformance.roles import ROLES
 
 HEADING = re.compile(r"^## ([a-z]+\.[a-z-]+)$", re.MULTILINE)
 LEVELS = ("MUST", "SHOULD", "MAY")

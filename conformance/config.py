@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from conformance.candidate import ROLES, CandidateError
+from conformance.candidate import CandidateError
 from conformance.policies import NUMBERS, POLICIES
 from conformance.report.links import AddressError, checked
+from conformance.roles import ROLES
 from conformance.tables import Table, read
 
 Pairs = tuple[tuple[str, Any], ...]

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from conformance.aliases import DEFAULTS, FILLS
-from conformance.candidate import FIRST, Description
+from conformance.candidate import Description
 from conformance.case import Case
 from conformance.classes import length
 from conformance.operations import (
@@ -25,6 +25,7 @@ from conformance.operations import (
     SetEpoch,
 )  # fmt: skip
 from conformance.recipes import Data, Role, Torch
+from conformance.roles import FIRST
 
 
 class Unfit(Exception):

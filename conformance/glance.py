@@ -10,11 +10,12 @@ import sys
 from collections.abc import Callable, Iterable
 from functools import partial
 
-from conformance.candidate import LOADERS, Description
+from conformance.candidate import Description
 from conformance.case import Case
 from conformance.examine import Examiner
 from conformance.laws.loading import workers
 from conformance.properties import Property
+from conformance.roles import LOADERS
 from conformance.scenarios import Scenario
 from conformance.search import Search
 from conformance.small import ALL, Kind, any_kind

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from conformance.candidate import LOADERS, Description, Source
+from conformance.candidate import Description, Source
 from conformance.case import Case
 from conformance.interrupt import heed
 from conformance.laws import LAWS, Unmet, Violation
 from conformance.properties import Property
+from conformance.roles import LOADERS
 from conformance.trace import Trace
 from conformance.verdict import Exercise
 from conformance.worlds.worlds import Worlds

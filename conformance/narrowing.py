@@ -8,13 +8,13 @@ from dataclasses import replace
 from typing import Any
 
 from conformance import drawing
-from conformance.candidate import LOADERS
 from conformance.case import Case
 from conformance.datasets import Mapped
 from conformance.drawing import Found
 from conformance.laws import Violation
 from conformance.loading import Free, Shut
 from conformance.operations import Operation
+from conformance.roles import LOADERS
 from conformance.trace import Trace
 
 Judged = Callable[[Case], tuple[Trace, Violation | None]]

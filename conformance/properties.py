@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import conformance
-from conformance.candidate import ROLES
 from conformance.clauses import Clause, clauses
+from conformance.roles import ROLES
 from conformance.scenarios import Scenario
 
 

@@ -8,12 +8,13 @@ from types import TracebackType
 from typing import Any
 
 from conformance.baseline import Deviation, deviation_of
-from conformance.candidate import LOADERS, ROLES, CandidateError, Description, Source
+from conformance.candidate import CandidateError, Description, Source
 from conformance.case import Case
 from conformance.clauses import clauses
 from conformance.examine import Examiner, Options
 from conformance.properties import Property
 from conformance.randomness import manage_torch
+from conformance.roles import LOADERS, ROLES
 from conformance.verdict import VIOLATED, Verdict
 from conformance.worlds.forkserver import HASH_SEEDS, server
 from conformance.worlds.worlds import Worlds

@@ -10,7 +10,7 @@ import pytest
 
 from conformance.asking import NO_CLAUSE, check_patterns, check_sizes
 from conformance.baseline import layered, write_baseline
-from conformance.candidate import ROLES, CandidateError, Description, Source, known_roles
+from conformance.candidate import CandidateError, Description, Source
 from conformance.case import Case, parse
 from conformance.clauses import clauses
 from conformance.config import Config, read_config
@@ -23,6 +23,7 @@ from conformance.report.bindings import bindings
 from conformance.report.forms import text, write
 from conformance.report.github import tell
 from conformance.report.result import result
+from conformance.roles import ROLES, known_roles
 from conformance.run import Run
 from conformance.scenarios import EFFORTS
 from conformance.smoke import smoke

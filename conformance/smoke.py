@@ -9,12 +9,13 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
-from conformance.candidate import FIRST, LOADERS, RANKED, Description
+from conformance.candidate import Description
 from conformance.case import Case
 from conformance.datasets import Mapped
 from conformance.examine import Examiner
 from conformance.operations import Iterate, Len, Look, Operation, SetEpoch
 from conformance.recipes import Data, Probe, Values
+from conformance.roles import FIRST, LOADERS, RANKED
 from conformance.trace import Event, Items, Trace
 
 LABELS = Values((0, 1, 1, 2, 0, 1))

@@ -18,7 +18,7 @@ import torch
 from conformance import loading as lo
 from conformance import operations as op
 from conformance.baseline import Deviation, read_baseline
-from conformance.candidate import LOADERS, ROLES, Description, Source
+from conformance.candidate import Description, Source
 from conformance.case import Case
 from conformance.clauses import clauses
 from conformance.datasets import Collate, Fault, Init, Mapped, Order, Stream
@@ -31,6 +31,7 @@ from conformance.report.reproduction import reproduction
 from conformance.report.reproduction.confirm import scripts
 from conformance.report.reproduction.datasets import GIVES
 from conformance.report.reproduction.functions import PLACES
+from conformance.roles import LOADERS, ROLES
 from conformance.scenarios.loader_forms import KNOWN, LARGE, SIGNALS
 from conformance.trace import Event, RankTrace, Trace
 from conformance.worlds.mishaps import EXCEPTIONS

@@ -9,7 +9,7 @@ import pytest
 from test_binding import ODD
 from test_command_line import run
 
-from conformance.candidate import ROLES
+from conformance.roles import ROLES
 from conformance.smoke import ORDINARY
 
 WRONG = '''

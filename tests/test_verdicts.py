@@ -14,10 +14,11 @@ from detect import SMALL
 from test_command_line import run
 from zoo import WHOLE
 
-from conformance.candidate import LOADERS, Source
+from conformance.candidate import Source
 from conformance.clauses import clauses
 from conformance.examine import Options
 from conformance.properties import everything
+from conformance.roles import LOADERS
 from conformance.run import Run
 from conformance.scenarios import EFFORTS
 from conformance.search import CORE_ONLY

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from conformance.aliases import ARGUMENTS, RANKS
-from conformance.candidate import FIRST, Description
+from conformance.candidate import Description
+from conformance.roles import FIRST
 
 
 def bindings(found: Description) -> Iterator[str]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from conformance.candidate import FIRST
 from conformance.classes import size_of
 from conformance.recipes import SOURCES, Data, Generator, Probe, Role, Values
+from conformance.roles import FIRST
 from conformance.scenarios import Setting
 
 Arguments = dict[str, Any]

@@ -30,9 +30,10 @@ import numpy as np  # noqa: F401  (preloaded for the candidate's sake)
 import torch
 import torch.distributed as dist
 
-from conformance.candidate import LOADERS, CandidateError, load
+from conformance.candidate import CandidateError, load
 from conformance.case import Case
 from conformance.classes import work
+from conformance.roles import LOADERS
 from conformance.trace import RankTrace
 from conformance.worlds.loader import LoaderRank
 from conformance.worlds.place import Place

@@ -16,8 +16,8 @@ from typing import Any, ClassVar
 import torch
 
 from conformance import operations as op
-from conformance.candidate import FIRST
 from conformance.case import Case
+from conformance.roles import FIRST
 from conformance.trace import Event, RankTrace
 from conformance.worlds.globals import digest, seed_globals
 from conformance.worlds.observe import Recorder, error_of, fill, read

@@ -10,7 +10,6 @@ import numpy as np
 import torch
 import torch.utils.data
 
-from conformance.candidate import FIRST, RANKED
 from conformance.recipes import (
     Data,
     Generator,
@@ -23,6 +22,7 @@ from conformance.recipes import (
     Torch,
     Values,
 )
+from conformance.roles import FIRST, RANKED
 from conformance.worlds.probes import PROBES
 
 READABLE = 1 << 24

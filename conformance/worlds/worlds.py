@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from multiprocessing.connection import wait
 from typing import Any
 
-from conformance.candidate import LOADERS, CandidateError, Description, Source
+from conformance.candidate import CandidateError, Description, Source
 from conformance.case import Case
 from conformance.classes import work
 from conformance.machine import accelerators
 from conformance.operations import Resize
+from conformance.roles import LOADERS
 from conformance.trace import Event, RankTrace, Trace
 from conformance.worlds.forkserver import stop_servers
 from conformance.worlds.pool import Pool

@@ -15,9 +15,9 @@ from detect import SMALL
 
 import reference
 from conformance.baseline import Deviation, read_baseline
-from conformance.candidate import LOADERS, ROLES
 from conformance.clauses import CHAPTERS, clauses
 from conformance.examine import Options
+from conformance.roles import LOADERS, ROLES
 from conformance.scenarios import EFFORTS
 from mutants.operators import Mutant, mutants
 
@@ -86,6 +86,7 @@ FIRST_LOADING = frozenset({
     "lifecycle.shutdown", "lifecycle.again",
 })  # fmt: skip
 """The same for loaders."""
+
 
 @dataclass(frozen=True)
 class Stage:

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from conformance.candidate import LOADERS, RANKED, Description
+from conformance.candidate import Description
 from conformance.case import Case
 from conformance.recipes import Role
+from conformance.roles import LOADERS, RANKED
 
 INDENT = "    "
 

@@ -10,11 +10,11 @@ from collections.abc import Callable
 from typing import Any
 
 from conformance import operations as op
-from conformance.candidate import FIRST
 from conformance.report.reproduction.draft import Draft
 from conformance.report.reproduction.presenting import setter
 from conformance.report.reproduction.seen import NOTHING, Form, form_of
 from conformance.report.reproduction.values import call, expression, overwritten
+from conformance.roles import FIRST
 from conformance.trace import Event
 
 Statements = Callable[[Draft, Any, Event], list[str]]

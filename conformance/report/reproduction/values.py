@@ -8,7 +8,6 @@ from typing import Any
 
 from conformance.aliases import FILLED
 from conformance.binding import Binding
-from conformance.candidate import FIRST, RANKED
 from conformance.datasets import Collate, Init, Mapped, Order, Stream
 from conformance.loading import Tell
 from conformance.operations import (
@@ -40,6 +39,7 @@ from conformance.report.reproduction.kinds import of_kind
 from conformance.report.reproduction.origin import stand_in
 from conformance.report.reproduction.presenting import built, first_formed
 from conformance.report.reproduction.probes import probe
+from conformance.roles import FIRST, RANKED
 
 LISTS = ("list", "backwards")
 
