@@ -6,14 +6,15 @@ from conformance.conclusion import Check
 from conformance.properties import prove
 from conformance.scenarios import wrapper as cases
 from conformance.scenarios import wrapper_inners as inners
+from conformance.scenarios import wrapper_shuffles as shuffles
 from conformance.scenarios import wrapper_views as views
 
 
 @prove(
     {
         "wrapper.order": (cases.PASSES, inners.PASSES),
-        "wrapper.shuffle": (cases.SHUFFLED,),
-        "wrapper.uniform": (cases.MANY, inners.MANY),
+        "wrapper.shuffle": (shuffles.SHUFFLED,),
+        "wrapper.uniform": (shuffles.MANY, inners.MANY),
         "wrapper.cover": (cases.PASSES, inners.PASSES),
         "wrapper.equal-counts": (cases.PASSES, inners.PASSES),
         "wrapper.small": (cases.TINY,),

@@ -15,7 +15,8 @@ from conformance.datasets import Collate, Mapped
 from conformance.loading import Free, Journal, Schedule, Settle, Shut
 from conformance.operations import Drain, Iterate, Open
 from conformance.trace import Record, Trace
-from conformance.worlds.gate import DEATHS, LOST_MAX, Gate
+from conformance.worlds.gate import DEATHS, LOST_MAX
+from conformance.worlds.keeper import Keeper
 from conformance.worlds.worlds import Worlds
 
 TORCH = Source("torch.utils.data")
@@ -156,7 +157,7 @@ def test_a_shut_gate_lets_nobody_through(worlds: Worlds) -> None:
 
 def test_a_copy_is_the_same_gate(tmp_path: Path) -> None:
     """A pickled gate maps the same files: what one sets, the other sees."""
-    gate = Gate(str(tmp_path))
+    gate = Keeper(str(tmp_path))
     copy = pickle.loads(pickle.dumps(gate))
 
     gate.schedule((1, 0), True, -1, DEATHS[0])
@@ -170,4 +171,4 @@ def test_a_copy_is_the_same_gate(tmp_path: Path) -> None:
 def test_schedules_have_a_bound(tmp_path: Path) -> None:
     """A schedule of too many turns is refused."""
     with pytest.raises(ValueError, match="at most 4096 turns"):
-        Gate(str(tmp_path)).schedule((0,) * 5000, True, -1, DEATHS[0])
+        Keeper(str(tmp_path)).schedule((0,) * 5000, True, -1, DEATHS[0])

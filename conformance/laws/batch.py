@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from conformance.laws.batched import (
     count_of,
     cut,
     drops,
+    events,
     given,
     inner,
     listed,
@@ -26,7 +26,7 @@ from conformance.laws.draws import crashed, differing, ended, got
 from conformance.laws.inner import retyped
 from conformance.laws.views import Pass, rows, size
 from conformance.recipes import Probe
-from conformance.trace import UNREADABLE, Event, RankTrace, Trace
+from conformance.trace import UNREADABLE, RankTrace, Trace
 
 Numbers = NDArray[np.int64]
 
@@ -128,7 +128,7 @@ def length(trace: Trace) -> Violation | None:
     require(not (isinstance(made, Probe) and made.name == "Lying"))
     unsized = isinstance(made, Probe) and made.name in ("Unsized", "Endless")
     size = int(trace.case.argument("batch_size"))
-    declared = list(_events(trace, op.Len))
+    declared = list(events(trace, op.Len))
     require(declared)
     for rank, number, event in declared:
         count = count_of(made, _count(trace, rank, number))
@@ -158,7 +158,7 @@ def fresh(trace: Trace) -> Violation | None:
 
     No two batches that the caller keeps, of one pass or of several, are one list.
     """
-    scribbled = list(_events(trace, op.Scribble))
+    scribbled = list(events(trace, op.Scribble))
     require(scribbled or _one_by_one(trace))
     for rank, number, event in scribbled:
         if event.value:
@@ -175,26 +175,7 @@ def fresh(trace: Trace) -> Violation | None:
 
 
 def _one_by_one(trace: Trace) -> bool:
-    return any(event.operation.count == 1 for _, _, event in _events(trace, op.Take))  # type: ignore[union-attr]
-
-
-@law("batch.lazy")
-def lazy(trace: Trace) -> Violation | None:
-    size = int(trace.case.argument("batch_size"))
-    judged = False
-    for rank in trace:
-        taken = 0
-        for number, event in enumerate(rank.events):
-            if isinstance(event.operation, op.Take) and event.error is None:
-                taken += len(event.value)
-            if isinstance(event.operation, op.Inspect) and event.error is None and taken:
-                judged = True
-                draws = event.value["draws"]
-                if draws > taken * size:
-                    saw = f"{taken} batches of {size} were asked for, {draws} items were drawn"
-                    return Violation("draws-ahead", saw, events=((rank.rank, number - 1),))
-    require(judged)
-    return None
+    return any(event.operation.count == 1 for _, _, event in events(trace, op.Take))  # type: ignore[union-attr]
 
 
 @law("batch.inner-end")
@@ -215,68 +196,6 @@ def inner_end(trace: Trace) -> Violation | None:
     return None
 
 
-@law("batch.no-poll")
-def no_poll(trace: Trace) -> Violation | None:
-    """Judged on `Passes`, which itself asks for nothing after the end."""
-    inspected = [
-        (rank, number, event) for rank, number, event in _events(trace, op.Inspect)
-        if isinstance(rank.events[number - 1].operation, op.Passes)
-        and rank.events[number - 1].error is None and "after_end" in event.value
-    ]  # fmt: skip
-    require(inspected)
-    for rank, number, event in inspected:
-        if event.value["after_end"]:
-            saw = f"the inner iterator was asked {event.value['after_end']} times after its end"
-            return Violation("polled-after-end", saw, events=((rank.rank, number - 1),))
-    return None
-
-
-@law("batch.set-epoch")
-def set_epoch(trace: Trace) -> Violation | None:
-    require(inner(trace).name == "Epoched")
-    calls = list(_events(trace, op.SetEpoch))
-    require(calls)
-    for rank, number, event in calls:
-        if _absent(event):
-            continue
-        epoch = event.operation.epoch  # type: ignore[union-attr]
-        shows = ((rank.rank, number),)
-        if event.error is not None:
-            saw = f"rank {rank.rank}: set_epoch({epoch}) raised {event.error}"
-            return Violation("set-epoch-raises", saw, events=shows)
-        later = [e for e in rank.events[number + 1 :] if isinstance(e.operation, op.Inspect)]
-        told = later[0].value["epochs"] if later else [epoch]
-        if not told or told[-1] != epoch:
-            saw = f"rank {rank.rank}: after set_epoch({epoch}) the inner sampler was told {told}"
-            return Violation("epoch-not-forwarded", saw, events=shows)
-    return None
-
-
-@law("batch.forwards")
-def forwards(trace: Trace) -> Violation | None:
-    offered = [(rank, number, not _absent(e)) for rank, number, e in _events(trace, op.SetEpoch)]
-    require(offered)
-    due = inner(trace).name == "Epoched"
-    for rank, number, has in offered:
-        if has != due:
-            one, other = ("", "not ") if due else ("not ", "")
-            saw = f"set_epoch is {one}offered by the inner sampler, and {other}by the batch sampler"
-            anomaly = "set-epoch-not-offered" if due else "set-epoch-offered-in-vain"
-            return Violation(anomaly, saw, events=((rank.rank, number),))
-    return None
-
-
 @law("batch.sequence")
 def sequence(trace: Trace) -> Violation | None:
     return same_as_oracle(trace)
-
-
-def _absent(event: Event) -> bool:
-    return event.error is not None and event.error.is_a("AttributeError")
-
-
-def _events(trace: Trace, kind: Any) -> Iterator[tuple[RankTrace, int, Event]]:
-    for rank in trace:
-        for number, event in enumerate(rank.events):
-            if isinstance(event.operation, kind):
-                yield rank, number, event

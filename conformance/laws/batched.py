@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from conformance.laws import require
 from conformance.laws.inner import ORDERS, Numbers, numbers
 from conformance.laws.views import Pass
 from conformance.recipes import Probe, Role, Torch, Values, part
-from conformance.trace import Trace
+from conformance.trace import Event, RankTrace, Trace
 
 
 def given(trace: Trace) -> Any:
@@ -94,3 +95,11 @@ def cut(trace: Trace, whole: Numbers) -> Numbers:
 
 def drops(trace: Trace) -> bool:
     return bool(trace.case.argument("drop_last"))
+
+
+def events(trace: Trace, kind: Any) -> Iterator[tuple[RankTrace, int, Event]]:
+    """Each event of an operation of this kind, with its rank and its place there."""
+    for rank in trace:
+        for number, event in enumerate(rank.events):
+            if isinstance(event.operation, kind):
+                yield rank, number, event

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from hypothesis import strategies as st
@@ -12,24 +12,27 @@ from conformance.case import Case
 from conformance.operations import (
     Arguments,
     Drain,
-    Epochs,
     Inner,
     Inspect,
     Iterate,
     Len,
     Open,
-    Operation,
-    Rebuild,
     Resize,
     SetEpoch,
     Take,
 )  # fmt: skip
-from conformance.recipes import PARTS, Data, Generator, Probe, Recipe, Role, Torch, Values
+from conformance.recipes import PARTS, Data, Generator, Probe, Role, Torch, Values
 from conformance.scenarios import Scenario, Setting
 from conformance.scenarios.lengths import BIG, lengths
-
-ROLE = "DistributedSamplerWrapper"
-Plan = list[Operation]
+from conformance.scenarios.wrapped import (
+    ROLE,
+    Plan,
+    flag_choices,
+    in_group,
+    in_groups,
+    unshuffled,
+    wrapped,
+)
 
 ODD = (4, -1, 0, None, "", 0, False, -1, 2)
 """Items of an inner sampler; some of them are what a careless loop takes for nothing."""
@@ -40,34 +43,21 @@ GLOBAL_RANDOM = (
 )  # fmt: skip
 
 
-def _flags(setting: Setting) -> list[dict[str, Any]]:
-    """The optional arguments that the wrapper takes, each alone and both."""
-    names = [name for name in ("shuffle", "drop_last") if setting.accepts(name)]
-    made: list[dict[str, Any]] = [{}]
-    for name in names:
-        made += [{name: False}, {name: True}]
-    return [*made, dict.fromkeys(names, True)] if len(names) == 2 else made
-
-
-def _case(inner: Recipe, plan: Plan, width: int, flags: dict[str, Any], ambient: int = 0) -> Case:
-    return Case(ROLE, {"sampler": inner, **flags}, plan, width, ambient=ambient)
-
-
 def _passes_small(setting: Setting) -> Iterator[Case]:
     effort = setting.effort
     sizes = itertools.product(range(effort.n_max + 1), range(1, effort.world_max + 1))
     for count, width in sorted(sizes, key=lambda pair: (sum(pair), pair)):
-        for flags in _flags(setting):
-            yield _case(Probe("Descending", count), [Iterate()], width, flags)
-    for flags in _flags(setting):
-        yield _case(Probe("Descending", 20_003), [SetEpoch(2), *[Iterate()] * 3], 5, flags)
-        yield _case(Probe("Descending", 70_001), [SetEpoch(3), Iterate()], 3, flags)
+        for flags in flag_choices(setting):
+            yield wrapped(Probe("Descending", count), [Iterate()], width, flags)
+    for flags in flag_choices(setting):
+        yield wrapped(Probe("Descending", 20_003), [SetEpoch(2), *[Iterate()] * 3], 5, flags)
+        yield wrapped(Probe("Descending", 70_001), [SetEpoch(3), Iterate()], 3, flags)
     for count, width in itertools.product((5, 8), (2, 3)):
-        yield _case(Probe("Doubling", count), [SetEpoch(0), Len(), Iterate()], width, {})
-        yield _case(Values(tuple(range(count, 0, -1))), [Iterate(), Iterate()], width, {})
+        yield wrapped(Probe("Doubling", count), [SetEpoch(0), Len(), Iterate()], width, {})
+        yield wrapped(Values(tuple(range(count, 0, -1))), [Iterate(), Iterate()], width, {})
     for count, width in itertools.product((0, 1, 5, 8, 150), (1, 2, 3, 4)):
-        for flags in _flags(setting):
-            yield _case(Probe("Unsized", count), [Iterate(), Iterate()], width, flags)
+        for flags in flag_choices(setting):
+            yield wrapped(Probe("Unsized", count), [Iterate(), Iterate()], width, flags)
     yield from _strange(setting)
     yield from _resized(setting)
 
@@ -77,8 +67,8 @@ def _strange(setting: Setting) -> Iterator[Case]:
     often = (Probe("Doubling", 21), Values((7, 7, 0, 7, 3) * 5))
     odd = (Values(ODD), Values(ODD[::-1])) if setting.hands_over else ()
     for inner, width in itertools.product((*often, Values(BIG), *odd), (1, 2, 3, 4)):
-        for flags in _flags(setting) if inner in often else [{}]:
-            yield _case(inner, [SetEpoch(1), Iterate(), Iterate()], width, flags)
+        for flags in flag_choices(setting) if inner in often else [{}]:
+            yield wrapped(inner, [SetEpoch(1), Iterate(), Iterate()], width, flags)
 
 
 def _resized(setting: Setting) -> Iterator[Case]:
@@ -86,8 +76,8 @@ def _resized(setting: Setting) -> Iterator[Case]:
     for count, width in itertools.product((5, 8, 150), (1, 2, 3, 4)):
         grown: Plan = [SetEpoch(1), Iterate(), Resize(count + 4), SetEpoch(1), Len(), Iterate()]
         plan = [*grown, Resize(count - 3), SetEpoch(1), Iterate(), SetEpoch(1), Iterate()]
-        for flags in _flags(setting):
-            yield _case(Probe("Descending", count), plan, width, flags)
+        for flags in flag_choices(setting):
+            yield wrapped(Probe("Descending", count), plan, width, flags)
 
 
 @st.composite
@@ -99,26 +89,17 @@ def _passes_drawn(draw: st.DrawFn, setting: Setting) -> Case:
         Role("SequentialSampler", data_source=Data(count)),
         Role("RandomSampler", data_source=Data(max(1, count)), generator=Generator(count)),
     ]  # fmt: skip
-    flags = draw(st.sampled_from(_flags(setting)))
+    flags = draw(st.sampled_from(flag_choices(setting)))
     epochs = draw(st.lists(st.integers(0, 9), max_size=4 if count < 10_000 else 1))
     plan: Plan = [step for epoch in epochs for step in (SetEpoch(epoch), Iterate())]
     plan = plan or [Iterate()]
-    return _in_group(draw, draw(st.sampled_from(kinds)), plan, width, flags)
-
-
-def _in_group(
-    draw: st.DrawFn, inner: Recipe, plan: Plan, width: int, flags: dict[str, Any]
-) -> Case:
-    return Case(
-        ROLE, {"sampler": inner, **flags}, plan, width, world="group",
-        passed=draw(st.booleans()), ambient=draw(st.integers(0, 99)),
-    )  # fmt: skip
+    return in_group(draw, draw(st.sampled_from(kinds)), plan, width, flags)
 
 
 def _tiny(setting: Setting) -> Iterator[Case]:
     for width in (1, 2, 3, 4, 5):
         for count in range(2 * width + 1):
-            yield _case(Probe("Counting", count), [Len(), Iterate(), Iterate()], width, {})
+            yield wrapped(Probe("Counting", count), [Len(), Iterate(), Iterate()], width, {})
 
 
 def _told(numbers: tuple[int, ...]) -> Plan:
@@ -127,12 +108,14 @@ def _told(numbers: tuple[int, ...]) -> Plan:
 
 def _epochs_small(setting: Setting) -> Iterator[Case]:
     for count, width in itertools.product((1, 5, 8, 1203), (1, 2, 3, 4, 5)):
-        yield _case(Probe("Epoched", count), _told((0,)), width, {})
-        yield _case(Probe("Epoched", count), _told((1, 3, 3, 0)), width, {})
+        yield wrapped(Probe("Epoched", count), _told((0,)), width, {})
+        yield wrapped(Probe("Epoched", count), _told((1, 3, 3, 0)), width, {})
         plan = [SetEpoch(4), SetEpoch(2), Iterate(), Iterate(), Inspect()]
-        yield _case(Probe("Epoched", count), plan, width, {})
+        yield wrapped(Probe("Epoched", count), plan, width, {})
         alone = {"num_replicas": 1, "rank": 0}
-        yield _case(Role(ROLE, sampler=Probe("Epoched", count), **alone), _told((2, 0)), width, {})
+        yield wrapped(
+            Role(ROLE, sampler=Probe("Epoched", count), **alone), _told((2, 0)), width, {}
+        )
 
 
 @st.composite
@@ -140,13 +123,13 @@ def _epochs_drawn(draw: st.DrawFn, setting: Setting) -> Case:
     width = draw(st.sampled_from(setting.world_sizes))
     inner = Probe("Epoched", draw(lengths(1, 3000, around=width)))
     told = tuple(draw(st.lists(st.integers(0, 50), min_size=1, max_size=5)))
-    return _in_group(draw, inner, _told(told), width, {})
+    return in_group(draw, inner, _told(told), width, {})
 
 
 def _agree_small(setting: Setting) -> Iterator[Case]:
     plans: list[Plan] = [[Iterate()], [SetEpoch(1), Iterate(), SetEpoch(2), Iterate()]]
     for inner, plan, width in itertools.product(GLOBAL_RANDOM, plans, (2, 3, 4, 5)):
-        yield _case(inner, plan, width, {}, ambient=setting.seed)
+        yield wrapped(inner, plan, width, {}, ambient=setting.seed)
 
 
 @st.composite
@@ -160,74 +143,47 @@ def _agree_drawn(draw: st.DrawFn, setting: Setting) -> Case:
         Role("RandomSampler", data_source=Data(count)),
     ]
     plan = [SetEpoch(draw(st.integers(0, 9))), Iterate(), Iterate()]
-    return _in_group(draw, draw(st.sampled_from(kinds)), plan, width, {})
+    return in_group(draw, draw(st.sampled_from(kinds)), plan, width, {})
 
 
 def _some_agree(setting: Setting) -> st.SearchStrategy[Case] | None:
     return _agree_drawn(setting) if max(setting.world_sizes) > 1 else None
 
 
-def _unshuffled(setting: Setting) -> dict[str, Any]:
-    return {"shuffle": False} if setting.accepts("shuffle") else {}
-
-
 def _turning(setting: Setting) -> Iterator[Case]:
     for count, width in itertools.product((4, 7, 12, 150), (1, 2, 3, 4, 5)):
         plan: Plan = [SetEpoch(0), Iterate(), SetEpoch(0), Iterate(), Inspect()]
-        yield _case(Probe("Turning", count), plan, width, _unshuffled(setting))
+        yield wrapped(Probe("Turning", count), plan, width, unshuffled(setting))
         measured: Plan = [Len(), Iterate(), Len(), Iterate(), Len(), Inspect()]
         for kind in ("Turning", "Unsized"):
-            yield _case(Probe(kind, count), measured, width, _unshuffled(setting))
-
-
-def _shuffled(setting: Setting) -> Iterator[Case]:
-    if not setting.accepts("shuffle"):
-        return
-    epochs: Plan = [step for e in (0, 1, 2, 7) for step in (SetEpoch(e), Iterate())]
-    seeds = (1, 256) if setting.accepts("seed") else ()
-    plan = [*epochs, *(step for seed in seeds for step in (Rebuild((("seed", seed),)), *epochs))]
-    for count, width in itertools.product((16, 17, 42, 333, 2003), (1, 2, 3, 4, 5)):
-        yield _case(Probe("Descending", count), plan, width, {"shuffle": True}, setting.seed)
-
-
-def _many(setting: Setting) -> Iterator[Case]:
-    """Enough epochs to see a biased shuffle, short and long, by one rank and by two."""
-    trials = int(2000 * setting.effort.trials)
-    flags = {"shuffle": True}
-    for count, width in ((40, 1), (5, 1), (16, 1), (4, 2)) if setting.accepts("shuffle") else ():
-        yield _case(Probe("Descending", count), [Epochs(trials)], width, flags, setting.seed)
-    for count, width in ((3002, 2), (20_003, 1)) if setting.accepts("shuffle") else ():
-        yield _case(Probe("Descending", count), [Epochs(2)], width, flags, setting.seed)
-    if setting.accepts("shuffle") and setting.accepts("drop_last"):
-        cut = {**flags, "drop_last": True}
-        yield _case(Probe("Descending", 5), [Epochs(trials)], 3, cut, setting.seed)
+            yield wrapped(Probe(kind, count), measured, width, unshuffled(setting))
 
 
 def _cuts(setting: Setting) -> list[dict[str, Any]]:
     """In order, padded and, if the wrapper takes that, dropped."""
-    plain = _unshuffled(setting)
+    plain = unshuffled(setting)
     return [plain, {**plain, "drop_last": True}] if setting.accepts("drop_last") else [plain]
 
 
 def _lying(setting: Setting) -> Iterator[Case]:
     for count, declared in ((6, 8), (6, 4), (0, 3), (3, 0), (7, 6), (7, 8), (101, 90)):
         for width, cut in itertools.product((1, 2, 3, 4, 5), _cuts(setting)):
-            yield _case(Probe("Lying", count, declared), [Iterate()], width, cut)
+            yield wrapped(Probe("Lying", count, declared), [Iterate()], width, cut)
     for width in (1, 2, 3):
-        yield _case(Probe("Unsized", 7), [Iterate()], width, _unshuffled(setting))
+        yield wrapped(Probe("Unsized", 7), [Iterate()], width, unshuffled(setting))
         for inner in (Probe("Unsized", 7), Probe("Lying", 7, 9), Probe("Lying", 7, 5)):
             plan: Plan = [Iterate(), Resize(12), Iterate(), Resize(4), Iterate()]
-            yield _case(inner, plan, width, _unshuffled(setting))
+            yield wrapped(inner, plan, width, unshuffled(setting))
 
 
 def _untouched(setting: Setting) -> Iterator[Case]:
     inner = Values((4, 2, 0, 3, 1, 9, 7))
     woven: Plan = [Open("a"), Open("b"), Take("a"), Take("b"), Drain("a"), Drain("b")]
     for width in (1, 2, 3, 4, 5, 7, 8):
-        for flags in _flags(setting):
-            yield _case(inner, [Arguments(), Iterate(), Iterate(), Arguments()], width, flags)
-            yield _case(inner, [SetEpoch(1), Iterate(), *woven, Iterate()], width, flags)
-            yield _case(
+        for flags in flag_choices(setting):
+            yield wrapped(inner, [Arguments(), Iterate(), Iterate(), Arguments()], width, flags)
+            yield wrapped(inner, [SetEpoch(1), Iterate(), *woven, Iterate()], width, flags)
+            yield wrapped(
                 Probe("Descending", 7), [Iterate(), Inner(), Iterate(), Inner()], width, flags
             )
 
@@ -235,7 +191,7 @@ def _untouched(setting: Setting) -> Iterator[Case]:
 def _whole_batches(setting: Setting) -> Iterator[Case]:
     counts = (1, 2, 3, 6, 7, 101)
     for count, width, first in itertools.product(counts, (1, 2, 3, 4, 5), PARTS):
-        yield _case(Probe("Pairs", count, first), [Iterate(), Iterate()], width, {})
+        yield wrapped(Probe("Pairs", count, first), [Iterate(), Iterate()], width, {})
 
 
 def _twice(setting: Setting) -> Iterator[Case]:
@@ -243,34 +199,17 @@ def _twice(setting: Setting) -> Iterator[Case]:
     ranks = ((2, 0), (2, 1), (3, 0), (4, 3), (64, 1))
     for (parts, rank), width in itertools.product(ranks, (2, 1, 3, 4)):
         own = {"num_replicas": parts, "rank": rank}
-        yield _case(Role("DistributedSampler", dataset=Data(8), **own), [], width, {})
-        yield _case(Role(ROLE, sampler=Probe("Descending", 8), **own), [], width, {})
-        yield _case(Torch("DistributedSampler", dataset=Data(8), **own), [], width, {})
-
-
-def _in_groups(small: Callable[[Setting], Iterator[Case]]) -> Any:
-    """The small cases once more, in real groups, as far as there are groups of their size."""
-
-    def drawn(setting: Setting) -> st.SearchStrategy[Case] | None:
-        known = [case for case in small(setting) if case.world_size in setting.world_sizes]
-        return st.builds(_grouped, st.sampled_from(known), st.booleans()) if known else None
-
-    return drawn
-
-
-def _grouped(case: Case, passed: bool) -> Case:
-    arguments, plan = dict(case.arguments), case.plan
-    return Case(ROLE, arguments, plan, case.world_size, "group", passed, case.ambient)
+        yield wrapped(Role("DistributedSampler", dataset=Data(8), **own), [], width, {})
+        yield wrapped(Role(ROLE, sampler=Probe("Descending", 8), **own), [], width, {})
+        yield wrapped(Torch("DistributedSampler", dataset=Data(8), **own), [], width, {})
 
 
 PASSES = Scenario("wrapped passes", _passes_small, lambda s: _passes_drawn(s))
-TINY = Scenario("tiny inner passes", _tiny, _in_groups(_tiny), share=0.2)
+TINY = Scenario("tiny inner passes", _tiny, in_groups(_tiny), share=0.2)
 EPOCHS = Scenario("wrapped epochs", _epochs_small, lambda s: _epochs_drawn(s), share=0.3)
 AGREE = Scenario("globally random inner", _agree_small, _some_agree)
-TURNING = Scenario("turning inner", _turning, _in_groups(_turning), share=0.2)
-SHUFFLED = Scenario("wrapped and shuffled", _shuffled, _in_groups(_shuffled), share=0.2)
-MANY = Scenario("many wrapped passes", _many)
-LYING = Scenario("lying inner", _lying, _in_groups(_lying), share=0.2)
-UNTOUCHED = Scenario("inner list", _untouched, _in_groups(_untouched), share=0.2)
-BATCHES = Scenario("inner batches", _whole_batches, _in_groups(_whole_batches), share=0.2)
+TURNING = Scenario("turning inner", _turning, in_groups(_turning), share=0.2)
+LYING = Scenario("lying inner", _lying, in_groups(_lying), share=0.2)
+UNTOUCHED = Scenario("inner list", _untouched, in_groups(_untouched), share=0.2)
+BATCHES = Scenario("inner batches", _whole_batches, in_groups(_whole_batches), share=0.2)
 TWICE = Scenario("inner already distributed", _twice)

@@ -15,16 +15,13 @@ from conformance.operations import (
     Inner,
     Iterate,
     Len,
-    Operation,
     Resize,
     SetEpoch,
     Twin,
 )  # fmt: skip
 from conformance.recipes import Data, Generator, Probe, Recipe, Torch, Values
 from conformance.scenarios import Scenario, Setting
-
-ROLE = "DistributedSamplerWrapper"
-Plan = list[Operation]
+from conformance.scenarios.wrapped import ROLE, Plan, wrapped
 
 SINGLE: tuple[Recipe, ...] = (
     Torch("SequentialSampler", data_source=Data(11)),
@@ -55,10 +52,6 @@ BATCHED: tuple[Recipe, ...] = (
 """Inner samplers of batches: the last batch may be short, or was dropped."""
 
 
-def _case(inner: Recipe, plan: Plan, width: int, flags: dict[str, Any], ambient: int = 0) -> Case:
-    return Case(ROLE, {"sampler": inner, **flags}, plan, width, ambient=ambient)
-
-
 def _flags(setting: Setting) -> list[dict[str, Any]]:
     """As it is, dropped, shuffled, and both, where the wrapper takes that."""
     dropped = [{"drop_last": True}] if setting.accepts("drop_last") else []
@@ -75,22 +68,22 @@ def _passes(setting: Setting) -> Iterator[Case]:
     plan: Plan = [Iterate(), Iterate(), SetEpoch(2), Iterate(), Twin(), Twin(), Twin()]
     for inner, width in itertools.product(_inners(setting), (2, 3)):
         for flags in _flags(setting):
-            yield _case(inner, plan, width, flags)
+            yield wrapped(inner, plan, width, flags)
     for inner, width in itertools.product(_inners(setting), (1, 4)):
-        yield _case(inner, [Iterate(), Iterate(), Twin(), Twin()], width, {})
+        yield wrapped(inner, [Iterate(), Iterate(), Twin(), Twin()], width, {})
 
 
 def _untouched(setting: Setting) -> Iterator[Case]:
     plan: Plan = [Iterate(), Inner(), SetEpoch(1), Iterate(), Inner(), *[Twin()] * 4]
     for inner, flags in itertools.product(_inners(setting), _flags(setting)):
-        yield _case(inner, plan, 2, flags)
+        yield wrapped(inner, plan, 2, flags)
 
 
 def _many(setting: Setting) -> Iterator[Case]:
     """A batch that is shorter than the others has no place of its own."""
     if setting.accepts("shuffle") and setting.hands_over:
         plan: Plan = [Epochs(int(2000 * setting.effort.trials)), Twin()]
-        yield _case(BATCHED[0], plan, 1, {"shuffle": True}, setting.seed)
+        yield wrapped(BATCHED[0], plan, 1, {"shuffle": True}, setting.seed)
 
 
 def _measured(setting: Setting) -> Iterator[Case]:
@@ -100,10 +93,10 @@ def _measured(setting: Setting) -> Iterator[Case]:
     for count, width in itertools.product((5, 8, 40), (1, 2, 3)):
         plan: Plan = [Len(), Iterate(), Len(), Iterate(), Resize(count + 5), Len(), Iterate()]
         for flags in _flags(setting):
-            yield _case(Probe("Unsized", count), plan, width, flags)
+            yield wrapped(Probe("Unsized", count), plan, width, flags)
     for inner, width in itertools.product(_inners(setting), (1, 2, 3)):
         for flags in _flags(setting)[:2]:
-            yield _case(inner, [Len(), Iterate(), Len(), Iterate()], width, flags)
+            yield wrapped(inner, [Len(), Iterate(), Len(), Iterate()], width, flags)
 
 
 PASSES = Scenario("inner samplers of torch", _passes)

@@ -11,7 +11,8 @@ from conformance.operations import PLACES, Len, Look, Rebuild, Resize
 from conformance.recipes import Probe, Recipe, Values
 from conformance.scenarios import Scenario, Setting
 from conformance.scenarios.lengths import BIG, lengths
-from conformance.scenarios.wrapper import ODD, Plan
+from conformance.scenarios.wrapped import Plan
+from conformance.scenarios.wrapper import ODD
 
 
 def _views(setting: Setting) -> Iterator[Case]:

@@ -30,7 +30,7 @@ from conformance.trace import Error, Event, RankTrace
 from conformance.worlds.blows import BLOWS
 from conformance.worlds.children import CHILDREN
 from conformance.worlds.device import DEVICE, make_room
-from conformance.worlds.gate import Gate
+from conformance.worlds.keeper import Keeper
 from conformance.worlds.leftovers import WATCH, descendants, leftovers, standing
 from conformance.worlds.observe import Recorder, error_of
 from conformance.worlds.patience import Bound
@@ -58,7 +58,7 @@ class LoaderRank(Rank):
         super().__init__(roles, case, rank)
         self.give_up = give_up
         self.folder = tempfile.mkdtemp(prefix="conformance-gate-")
-        self.gate = Gate(self.folder)
+        self.gate = Keeper(self.folder)
         self.delivered: list[Any] = []
         self.events: list[Event] = []
         self.before = standing()
