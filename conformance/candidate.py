@@ -12,6 +12,7 @@ import importlib
 import inspect
 import os
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
@@ -74,9 +75,48 @@ class Description:
         return parameter in parameters or "**" in parameters
 
 
+@dataclass(frozen=True)
+class Provided:
+    """What an import gave: the module, its classes by role, its policies, its adapter if any."""
+
+    module: ModuleType
+    roles: dict[str, Any]
+    policies: dict[str, Any]
+    adapter: Adapter | None
+
+
+def load(source: Source) -> dict[str, Any]:
+    """Import a candidate; returns its role classes. Raises CandidateError as `provided` does."""
+    return {**_stand_ins(), **provided(source).roles}
+
+
+def describe(source: Source) -> Description:
+    """Import a candidate; returns what is known of it. Raises CandidateError as `provided` does.
+
+    To find its version, all that is installed is looked through: many ranks need no description.
+    """
+    found = provided(source)
+    file = getattr(found.module, "__file__", None) or ""
+    subject = found.module
+    if found.adapter is not None:
+        subject = sys.modules.get(found.adapter.subject.__module__, subject)
+    text = Path(getattr(subject, "__file__", None) or file or os.devnull)
+    roles = found.roles.items()
+    return Description(
+        source=source,
+        roles={role: _parameters(made) for role, made in roles},
+        policies=found.policies,
+        epochs=tuple(role for role, made in roles if _sets_epoch(made)),
+        bound={role: made.binding for role, made in roles if isinstance(made, Bound)},
+        version=_version(subject),
+        digest=hashlib.sha256(text.read_bytes()).hexdigest()[:12] if file else "",
+        file=file,
+    )
+
+
 @functools.cache
-def load(source: Source) -> tuple[dict[str, Any], Description]:
-    """Import a candidate; returns its role classes and its description.
+def provided(source: Source) -> Provided:
+    """Import a candidate.
 
     Raises CandidateError, in one sentence, for a module that is missing or fails to import, that
     has no role, a role that is misspelt, or a policy that does not exist.
@@ -96,7 +136,7 @@ def load(source: Source) -> tuple[dict[str, Any], Description]:
     if attribute or source.names:
         roles = {role: _bound(role, made, holder, source) for role, made in roles.items()}
     adapter = holder if isinstance(holder, Adapter) else None
-    return {**_stand_ins(), **roles}, _describe(source, module, roles, policies, adapter)
+    return Provided(module, roles, policies, adapter)
 
 
 def _bound(role: str, made: Any, holder: Any, source: Source) -> Any:
@@ -135,30 +175,6 @@ def _stand_ins() -> dict[str, Any]:
     return {role: getattr(m, role) for m in modules for role in ROLES if hasattr(m, role)}
 
 
-def _describe(
-    source: Source,
-    module: ModuleType,
-    roles: dict[str, Any],
-    policies: dict[str, Any],
-    adapter: Adapter | None,
-) -> Description:
-    file = getattr(module, "__file__", None) or ""
-    subject = module
-    if adapter is not None:
-        subject = sys.modules.get(adapter.subject.__module__, module)
-    text = Path(getattr(subject, "__file__", None) or file or os.devnull)
-    return Description(
-        source=source,
-        roles={role: _parameters(made) for role, made in roles.items()},
-        policies=policies,
-        epochs=tuple(role for role, made in roles.items() if _sets_epoch(made)),
-        bound={role: made.binding for role, made in roles.items() if isinstance(made, Bound)},
-        version=_version(subject),
-        digest=hashlib.sha256(text.read_bytes()).hexdigest()[:12] if file else "",
-        file=file,
-    )
-
-
 def _version(module: ModuleType) -> str:
     """What a module, its package or its distribution says its version is."""
     root = module.__name__.partition(".")[0]
@@ -166,10 +182,16 @@ def _version(module: ModuleType) -> str:
         told = getattr(holder, "__version__", None)
         if told is not None:
             return str(told)
-    names = metadata.packages_distributions().get(root, [])
+    names = _installed().get(root, [])
     if len(set(names)) > 1:  # several distributions share the root: whose file is it?
         names = [name for name in names if _holds(name, module)] or names
     return metadata.version(names[0]) if names else "unknown"
+
+
+@functools.cache
+def _installed() -> Mapping[str, list[str]]:
+    """The distributions behind each top-level module; to find them takes tenths of a second."""
+    return metadata.packages_distributions()
 
 
 def _holds(distribution: str, module: ModuleType) -> bool:

@@ -11,7 +11,7 @@ import pytest
 from test_command_line import run
 
 from conformance.aliases import FILLED, FILLS
-from conformance.candidate import CandidateError, Source, load
+from conformance.candidate import CandidateError, Source, describe
 from conformance.clauses import clauses
 from conformance.policies import FREED, POLICIES, checked, freed
 
@@ -159,7 +159,7 @@ def test_hooks_want_a_role(tmp_path: Path) -> None:
     path.write_text("class Mine: ...\nCONFORMANCE = {'indices': int}\n")
 
     with pytest.raises(CandidateError, match="the hook indices and no role"):
-        load(Source(f"{path}:Mine"))
+        describe(Source(f"{path}:Mine"))
 
 
 def test_the_script_of_an_adapter_needs_no_suite(folder: Path) -> None:
@@ -210,7 +210,7 @@ def test_what_nobody_knows_is_asked_for(tmp_path: Path) -> None:
     path.write_text("class Mine:\n    def __init__(self, dataset, rank, world_size, key): ...\n")
 
     with pytest.raises(CandidateError, match=r"its argument key must be given.*adapter"):
-        load(Source(f"{path}:Mine"))
+        describe(Source(f"{path}:Mine"))
 
 
 def test_an_adapter_names_the_extra_of_its_package() -> None:
@@ -218,13 +218,13 @@ def test_an_adapter_names_the_extra_of_its_package() -> None:
     told = r"catalyst is not installed; pip install 'sampler-conformance\[catalyst\]'"
 
     with pytest.raises(CandidateError, match=told):
-        load(Source("conformance.adapters.catalyst:MiniEpochSampler"))
+        describe(Source("conformance.adapters.catalyst:MiniEpochSampler"))
 
 
 def test_a_module_of_adapters_says_how_to_name_one(folder: Path) -> None:
     """A module that has adapters and no role is told to be asked for one of them."""
     with pytest.raises(CandidateError, match=r"name one of its adapters: .*adapted.py:Shards"):
-        load(Source(f"{folder / 'adapted.py'}"))
+        describe(Source(f"{folder / 'adapted.py'}"))
 
 
 def test_what_is_made_up_is_what_scripts_say() -> None:

@@ -16,7 +16,7 @@ from torch.utils.data import BatchSampler, DistributedSampler, Sampler, Sequenti
 
 from conformance.aliases import inferred, parameters
 from conformance.binding import Bound, bound
-from conformance.candidate import CandidateError, Source, load
+from conformance.candidate import CandidateError, Source, describe
 
 ODD = '''
 import math, torch
@@ -184,7 +184,7 @@ def test_the_arguments_of_a_role_or_its_name_tell_it(name: str, takes: str, role
 )  # fmt: skip
 def test_a_class_is_loaded_in_its_role(name: str, role: str) -> None:
     """A class of a file needs no adapter: role and parameters are told."""
-    _, found = load(Source(f"{__file__}:{name}"))
+    found = describe(Source(f"{__file__}:{name}"))
 
     assert tuple(found.roles) == (role,)
     assert found.accepts(role, "num_replicas") and found.accepts(role, "rank")
@@ -192,7 +192,7 @@ def test_a_class_is_loaded_in_its_role(name: str, role: str) -> None:
 
 def test_a_rank_is_not_ignored_for_a_base_class() -> None:
     """A batch sampler that takes a rank is no mere BatchSampler: it is a wrapper of batches."""
-    _, found = load(Source(f"{__file__}:Halves"))
+    found = describe(Source(f"{__file__}:Halves"))
 
     assert tuple(found.roles) == ("DistributedSamplerWrapper",)
     assert found.binding("DistributedSamplerWrapper").batched
@@ -200,7 +200,7 @@ def test_a_rank_is_not_ignored_for_a_base_class() -> None:
 
 def test_a_wrapper_is_known_by_what_it_wraps() -> None:
     """A class that divides a sampler is a wrapper, even where its base class divides a dataset."""
-    _, found = load(Source(f"{__file__}:Proxy"))
+    found = describe(Source(f"{__file__}:Proxy"))
 
     assert tuple(found.roles) == ("DistributedSamplerWrapper",)
 
@@ -211,14 +211,14 @@ def test_a_name_is_believed_if_the_class_takes_what_it_says(tmp_path: Path) -> N
         "class DistributedSampler:\n    def __init__(self, sampler, num_workers, rank): ...\n"
     )
 
-    _, found = load(Source(f"{tmp_path}/odd.py:DistributedSampler"))
+    found = describe(Source(f"{tmp_path}/odd.py:DistributedSampler"))
 
     assert tuple(found.roles) == ("DistributedSamplerWrapper",)
 
 
 def test_a_module_is_taken_at_its_word() -> None:
     """A class that has the name of a role keeps its constructor: nothing is turned over."""
-    _, found = load(Source("torch.utils.data"))
+    found = describe(Source("torch.utils.data"))
 
     assert not found.bound
 
@@ -302,4 +302,4 @@ def test_what_is_no_class_is_told_so(tmp_path: Path) -> None:
     (tmp_path / "odd.py").write_text("from functools import partial\nShards = partial(int)\n")
 
     with pytest.raises(CandidateError, match="it is of type partial, and no class or function"):
-        load(Source(f"{tmp_path}/odd.py:Shards"))
+        describe(Source(f"{tmp_path}/odd.py:Shards"))

@@ -13,7 +13,7 @@ from by_hand import UNMET, judged, traced
 from test_command_line import run
 
 from conformance.adapter import Adapter
-from conformance.candidate import Source, load
+from conformance.candidate import Source, describe
 from conformance.case import Case
 from conformance.fitting import fitted
 from conformance.operations import (
@@ -74,7 +74,7 @@ class Share:
 @pytest.mark.parametrize(("replacement", "fits"), [(True, True), (False, False)])
 def test_a_class_is_asked_only_for_what_its_defaults_mean(replacement: bool, fits: bool) -> None:
     """Who takes no `replacement` draws with it, as torch's does where nothing is said."""
-    _, found = load(Source(f"{__file__}:OnlyWeights"))
+    found = describe(Source(f"{__file__}:OnlyWeights"))
     case = Case("WeightedRandomSampler", {**WEIGHTS, "replacement": replacement}, [Iterate()])
 
     made = fitted(case, found, (1, 2))

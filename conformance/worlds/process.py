@@ -30,7 +30,7 @@ import numpy as np  # noqa: F401  (preloaded for the candidate's sake)
 import torch
 import torch.distributed as dist
 
-from conformance.candidate import CandidateError, load
+from conformance.candidate import CandidateError, describe, load
 from conformance.case import Case
 from conformance.classes import work
 from conformance.roles import LOADERS
@@ -75,10 +75,10 @@ def _answer(
         dist.barrier()
         return True
     try:
-        roles, description = load(request[0])
-        _printed(output)  # what an import prints belongs to no case
         if kind == "describe":
-            return description
+            return describe(request[0])
+        roles = load(request[0])
+        _printed(output)  # what an import prints belongs to no case
         return [_run(roles, case, place, output, connection) for case in request[1]]
     except CandidateError as error:
         return error
