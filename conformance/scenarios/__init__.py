@@ -24,6 +24,11 @@ class Effort:
     trials: float
     seconds: float
 
+    @property
+    def quick(self) -> bool:
+        """Whether it is less than the default effort, which alone tries all orders of workers."""
+        return self.trials < 1
+
 
 EFFORTS = {
     effort.name: effort

@@ -154,7 +154,7 @@ def _told(setting: Setting) -> Iterator[Case]:
         marked = Stream(2, shard="none", gives="marked")
         options: dict[str, Any] = {"num_workers": workers, "worker_init_fn": Init("mark"), **keep}
         yield _of(setting, loader(marked, TWICE, **options))
-    if setting.effort.name != "quick":
+    if not setting.effort.quick:
         spawned: dict[str, Any] = {"num_workers": 2, "multiprocessing_context": "spawn", **keep}
         yield _of(setting, loader(stream, [Iterate(), Inform()], "alone", **spawned))
 

@@ -29,21 +29,17 @@ TOGETHER = 140
 """Schedules in one case: persistent workers are started once for all of them."""
 
 QUICK = 6
-"""The quick effort tries every so many of the 1680 orders of three workers."""
+"""A quick effort tries every so many of the 1680 orders of three workers."""
 
 
 def _exhaustive(setting: Setting) -> Iterator[Case]:
     """Every completion order of 2 workers x 4 batches, and of 3 workers x 3 batches."""
-    for workers, batches, step in ((2, 4, 1), (3, 3, QUICK if _quick(setting) else 1)):
+    for workers, batches, step in ((2, 4, 1), (3, 3, QUICK if setting.effort.quick else 1)):
         options = {"num_workers": workers, "prefetch_factor": batches, "persistent_workers": True}
         arguments = parcels(workers * batches, **options)
         orders = itertools.islice(interleavings(workers, batches), None, None, step)
         for plan in chunked(orders, TOGETHER):
             yield Case(ROLE, arguments, [*plan, Journal()])
-
-
-def _quick(setting: Setting) -> bool:
-    return setting.effort.name == "quick"
 
 
 def _fresh(setting: Setting) -> Iterator[Case]:
@@ -87,7 +83,7 @@ def _alike(setting: Setting) -> Iterator[Case]:
 
 def _started(setting: Setting) -> Iterator[Case]:
     """Other ways to start a process; each worker imports torch anew."""
-    if not _quick(setting):
+    if not setting.effort.quick:
         for workers, start in ((1, "spawn"), (2, "forkserver")):
             options: dict[str, Any] = {"num_workers": workers, "multiprocessing_context": start}
             yield loader(Mapped(6), [Iterate()], "alone", **options)

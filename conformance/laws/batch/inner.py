@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from conformance import operations as op
 from conformance.laws import Violation, law, require
-from conformance.laws.batched import events, inner
+from conformance.laws.batch.cuts import events, inner
 from conformance.trace import Event, Trace
 
 

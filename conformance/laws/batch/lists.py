@@ -1,4 +1,4 @@
-"""Laws of `spec/batch.md`: an inner sequence, cut into lists."""
+"""Laws of `spec/batch.md` on what the lists hold: all the inner sampler yields, in its order."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from conformance import operations as op
 from conformance.laws import Mark, Violation, law, require
-from conformance.laws.batched import (
+from conformance.laws.batch.cuts import (
     count_of,
     cut,
     drops,
