@@ -23,6 +23,9 @@ from conformance.worlds.pool import Pool
 CHUNK = 24
 """Cases per message to the simulating process; while it works on one chunk the last is judged."""
 
+DRAWS = 50_000
+"""A chunk that draws so many items is long enough: a violation in it is heard of soon."""
+
 LOSSES_MAX = 8
 COST_STUCK = 3
 """A role is given up after eight deaths; one that hangs costs time, and counts for three."""
@@ -254,12 +257,14 @@ def _hung(trace: Trace) -> bool:
     return any(error is not None and error.kind == "Hang" for error in errors)
 
 
-def _chunks(cases: Iterable[Case], size: int) -> Iterator[list[Any]]:
-    chunk: list[Any] = []
+def _chunks(cases: Iterable[Case], size: int) -> Iterator[list[Case]]:
+    chunk: list[Case] = []
+    draws = 0
     for case in cases:
         chunk.append(case)
-        if len(chunk) == size:
+        draws += work(case)
+        if len(chunk) == size or draws > DRAWS:
             yield chunk
-            chunk = []
+            chunk, draws = [], 0
     if chunk:
         yield chunk
