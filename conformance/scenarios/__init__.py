@@ -26,8 +26,8 @@ class Effort:
 
     @property
     def quick(self) -> bool:
-        """Whether it is less than the default effort, which alone tries all orders of workers."""
-        return self.trials < 1
+        """Whether it is less exhaustive than the default: not all orders of workers, for one."""
+        return self.n_max < 13
 
 
 EFFORTS = {
