@@ -91,12 +91,13 @@ class Examiner:
         key = candidate.source, role, scenario.name
         if key not in self.small:
             self.small[key] = SmallCases(
-                partial(self._fitting, candidate, role, scenario),
+                partial(self.fitting, candidate, role, scenario),
                 partial(self._carried_out, candidate.source),
             )
         return self.small[key].at(places, kind)
 
-    def _fitting(self, candidate: Description, role: str, scenario: Scenario) -> Iterator[Case]:
+    def fitting(self, candidate: Description, role: str, scenario: Scenario) -> Iterator[Case]:
+        """The small cases of a scenario, as the candidate can be given them."""
         assert scenario.small is not None
         made = scenario.small(self.setting(candidate, role))
         return map(self.located, all_fitted(made, candidate, self.sizes))

@@ -8,21 +8,30 @@ count its own passes), `fresh` gives the next search ranks of its own.
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 from conformance.baseline import Deviation
-from conformance.candidate import CandidateError, Source
+from conformance.candidate import CandidateError, Description, Source
+from conformance.case import Case
 from conformance.examine import Examiner, Options
 from conformance.glance import glanced
 from conformance.properties import Property, everything
-from conformance.scenarios import EFFORTS, Effort
-from conformance.verdict import VIOLATED
+from conformance.scenarios import EFFORTS, Effort, Scenario
+from conformance.verdict import VIOLATED, Verdict
 from conformance.worlds.worlds import Worlds
 
 SMALL = Effort("small", examples=2, n_max=5, world_max=3, trials=0.25, seconds=20.0)
 """Less than any run of the suite does: enough for most mutants, and to ask all right ones all."""
+
+BOUND_S = 10.0
+"""Seconds that a rank may take for a case."""
+
+FIRST, STEP = 24, 4
+"""Of a scenario's small cases `Sampling` looks at the first, and then at every so many."""
 
 IMPORT = "import"
 """The clause of a candidate that cannot even be imported."""
@@ -39,6 +48,24 @@ class Detection:
     cases: int
 
 
+class Sampling(Examiner):
+    """Looks at a sample of the small cases: to ask many right candidates all clauses."""
+
+    def fitting(self, candidate: Description, role: str, scenario: Scenario) -> Iterator[Case]:
+        made = super().fitting(candidate, role, scenario)
+        return itertools.chain(itertools.islice(made, FIRST), itertools.islice(made, 0, None, STEP))
+
+
+def sampled(
+    source: Source, props: Iterable[Property], options: Options, known: Collection[Deviation] = ()
+) -> list[Verdict]:
+    """The verdicts on a candidate, as far as a sample of the small cases tells."""
+    with contextlib.closing(Worlds("gloo", BOUND_S)) as worlds:
+        examiner = Sampling(worlds, options, list(known))
+        candidate = worlds.describe(source)
+        return [examiner.examine(candidate, prop) for prop in props]
+
+
 class Detector:
     """Looks at candidates one after another. Close it at the end.
 
@@ -52,7 +79,7 @@ class Detector:
         seed: int = 0,
         deviations: Collection[Deviation] = (),
         world_sizes: tuple[int, ...] = (1, 2, 3),
-        bound_s: float = 10.0,
+        bound_s: float = BOUND_S,
         profile: str = "core",
     ) -> None:
         self.worlds = Worlds("gloo", bound_s)

@@ -1,9 +1,9 @@
 """The fault zoo: every wrong implementation is caught by the clauses it names, no right one is.
 
 Loaders start processes, and some faults show only after a bound of 10 s. So the usual run takes one
-fault for each clause on loaders and one right loader of each kind, asks what is right in small
-cases, and a wrong sampler the first clause that it names, beside those that no other fault names;
-with CONFORMANCE_ZOO=all every one is tried with all of its clauses, and at the quick effort.
+fault for each clause on loaders and one right loader of each kind, asks what is right in a sample
+of small cases, and a wrong sampler the first clause that it names, beside those that no other fault
+names; with CONFORMANCE_ZOO=all every one is tried with all of its clauses, at the quick effort.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 import torch
-from detect import SMALL
+from detect import BOUND_S, SMALL, Sampling
 from zoo import BROKEN, HONEST, PUBLISHED, RIGHT, SAMPLING, WHOLE, ZOO, classes, wrong
 
 from conformance.candidate import Source
@@ -26,7 +26,7 @@ from conformance.verdict import VIOLATED, Verdict
 from conformance.worlds.worlds import Worlds
 
 WORLD_SIZES = (1, 2, 3)
-BOUND_S = 10.0
+EFFORT = {SMALL: Sampling, EFFORTS["quick"]: Examiner, EFFORTS["ci"]: Examiner}
 
 THOROUGH = {"SixteenBits-distributed.cover"}
 """Faults that take more drawn cases than the quick effort has."""
@@ -69,8 +69,8 @@ class Bench:
     def __init__(self) -> None:
         self.worlds = Worlds("gloo", BOUND_S)
         self.examiners = {
-            (effort.name, profile): Examiner(self.worlds, Options(effort, WORLD_SIZES, profile), [])
-            for effort in (SMALL, EFFORTS["quick"], EFFORTS["ci"])
+            (effort.name, profile): kind(self.worlds, Options(effort, WORLD_SIZES, profile), [])
+            for effort, kind in EFFORT.items()
             for profile in ("core", "torch")
         }
         self.properties = everything()
