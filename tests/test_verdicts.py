@@ -6,17 +6,18 @@ In a sample of small cases, all in this process; with CONFORMANCE_ZOO=all at the
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 import pytest
 from detect import SMALL, sampled
 from test_command_line import run
-from zoo import WHOLE
+from zoo import SAMPLING, WHOLE
 
 import reference
 from conformance.baseline import layered
 from conformance.candidate import Source
+from conformance.clauses import CHAPTERS
 from conformance.examine import Options
 from conformance.properties import Property, everything
 from conformance.roles import ROLES
@@ -28,6 +29,14 @@ from conformance.verdict import DECLARED, HOLDS, NO_VERDICT, STALE, VIOLATED, Ve
 EFFORT = EFFORTS["ci"] if WHOLE else SMALL
 TORCH = "torch.utils.data"
 
+PARTS = (SAMPLING, ("loader",), CHAPTERS[len(SAMPLING) + 1 :])
+"""Chapters, apart so that they can be asked side by side."""
+
+
+def of(chapters: Collection[str]) -> list[Property]:
+    """The properties of these chapters."""
+    return [prop for prop in everything() if prop.clause.chapter in chapters]
+
 
 def examined(
     impl: str, props: Iterable[Property], profile: str = "core", simulated: bool = False
@@ -37,9 +46,9 @@ def examined(
     known = layered(["torch"], None, [impl]) if impl == TORCH else []
     if not WHOLE:
         return sampled(Source(impl, profile=profile), props, options, known)
-    with Run(options, deviations=known) as of:
-        of.add(Source(impl, profile=profile))
-        return [of.examine(impl, prop) for prop in props]
+    with Run(options, deviations=known) as whole:
+        whole.add(Source(impl, profile=profile))
+        return [whole.examine(impl, prop) for prop in props]
 
 
 def failures(verdicts: list[Verdict]) -> str:
@@ -48,9 +57,10 @@ def failures(verdicts: list[Verdict]) -> str:
     return "\n\n".join(v.document or f"{v.clause} {v.role}: {v.outcome}: {v.reason}" for v in bad)
 
 
-def test_reference_breaks_nothing() -> None:
+@pytest.mark.parametrize("chapters", PARTS, ids=lambda part: f"to {part[-1]}")
+def test_reference_breaks_nothing(chapters: tuple[str, ...]) -> None:
     """The reference breaks no clause, MUST or SHOULD."""
-    verdicts = examined("reference", everything())
+    verdicts = examined("reference", of(chapters))
 
     assert not failures(verdicts)
     assert sum(verdict.outcome == HOLDS for verdict in verdicts) > len(verdicts) / 2
@@ -69,9 +79,10 @@ def test_reference_breaks_nothing_in_torch_s_order() -> None:
     assert sum(verdict.outcome == HOLDS for verdict in verdicts) > len(verdicts) / 2
 
 
-def test_torch_breaks_what_its_baseline_says() -> None:
+@pytest.mark.parametrize("chapters", PARTS, ids=lambda part: f"to {part[-1]}")
+def test_torch_breaks_what_its_baseline_says(chapters: tuple[str, ...]) -> None:
     """With the shipped baseline torch is green: nothing else is broken, and nothing is stale."""
-    verdicts = examined(TORCH, everything())
+    verdicts = examined(TORCH, of(chapters))
 
     assert not failures(verdicts)
     assert {HOLDS, DECLARED} <= {verdict.outcome for verdict in verdicts}
