@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from conformance.baseline import Deviation
 from conformance.candidate import CandidateError, Description, Source
 from conformance.case import Case
+from conformance.classes import work
 from conformance.examine import Examiner, Options
 from conformance.glance import glanced
 from conformance.properties import Property, everything
@@ -32,6 +33,9 @@ BOUND_S = 10.0
 
 FIRST, STEP = 24, 4
 """Of a scenario's small cases `Sampling` looks at the first, and then at every so many."""
+
+DRAWS_MAX = 200_000
+"""`Shorter` leaves out cases that draw more items: there are few, which take seconds each."""
 
 IMPORT = "import"
 """The clause of a candidate that cannot even be imported."""
@@ -49,11 +53,19 @@ class Detection:
 
 
 class Sampling(Examiner):
-    """Looks at a sample of the small cases: to ask many right candidates all clauses."""
+    """Looks at a sample of the small cases."""
 
     def fitting(self, candidate: Description, role: str, scenario: Scenario) -> Iterator[Case]:
         made = super().fitting(candidate, role, scenario)
         return itertools.chain(itertools.islice(made, FIRST), itertools.islice(made, 0, None, STEP))
+
+
+class Shorter(Sampling):
+    """Leaves long cases out as well: to ask many right candidates all clauses."""
+
+    def fitting(self, candidate: Description, role: str, scenario: Scenario) -> Iterator[Case]:
+        made = super().fitting(candidate, role, scenario)
+        return (case for case in made if work(case) <= DRAWS_MAX)
 
 
 def sampled(
@@ -61,7 +73,7 @@ def sampled(
 ) -> list[Verdict]:
     """The verdicts on a candidate, as far as a sample of the small cases tells."""
     with contextlib.closing(Worlds("gloo", BOUND_S)) as worlds:
-        examiner = Sampling(worlds, options, list(known))
+        examiner = Shorter(worlds, options, list(known))
         candidate = worlds.describe(source)
         return [examiner.examine(candidate, prop) for prop in props]
 

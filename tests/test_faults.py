@@ -2,7 +2,7 @@
 
 Loaders start processes, and some faults show only after a bound of 10 s. So the usual run takes one
 fault for each clause on loaders and one right loader of each kind, asks what is right in a sample
-of small cases, and a wrong sampler the first clause that it names, beside those that no other fault
+of short cases, and a wrong sampler the first clause that it names, beside those that no other fault
 names; with CONFORMANCE_ZOO=all every one is tried with all of its clauses, at the quick effort.
 """
 
@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 import torch
-from detect import BOUND_S, SMALL, Sampling
+from detect import BOUND_S, SMALL, Shorter
 from zoo import BROKEN, HONEST, PUBLISHED, RIGHT, SAMPLING, WHOLE, ZOO, classes, wrong
 
 from conformance.candidate import Source
@@ -26,7 +26,7 @@ from conformance.verdict import VIOLATED, Verdict
 from conformance.worlds.worlds import Worlds
 
 WORLD_SIZES = (1, 2, 3)
-EFFORT = {SMALL: Sampling, EFFORTS["quick"]: Examiner, EFFORTS["ci"]: Examiner}
+EFFORT = {SMALL: Shorter, EFFORTS["quick"]: Examiner, EFFORTS["ci"]: Examiner}
 
 THOROUGH = {"SixteenBits-distributed.cover"}
 """Faults that take more drawn cases than the quick effort has."""
