@@ -21,7 +21,7 @@ from zoo import WHOLE
 ZOO = Path(__file__).parent / "faults"
 RUN_S_MAX = 300.0
 GRACE_S = 40.0
-"""Other tests beside this one use shared memory too; their names are gone by then, and new ones that
+"""Other tests beside this one use shared memory too: their names are gone by then, and those that
 they make meanwhile do not count."""
 MARKER = "CONFORMANCE_TEST_MARKER"
 CLAUSES = (
