@@ -84,7 +84,7 @@ def main() -> None:
                 print(f"# {mutant.id}: {mutant.said}\n{mutant.source()}")
         return
     if options.upstream:
-        upstream.measure(options.upstream, options.n)
+        upstream.measure(options.upstream, options.n, results.read(options.json))
     elif not options.table:
         measure(options)
     if options.json == results.RESULTS:

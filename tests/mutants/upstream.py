@@ -1,11 +1,12 @@
-"""What PyTorch's own tests say of the same mutants of torch's samplers, for comparison.
+"""What PyTorch's own tests say of the same mutants of torch's files, for comparison.
 
     python tests/benchmarks/mutants.py --upstream test_dataloader.py
 
 with the test file of a checkout of PyTorch, or the copy that pytorch/data carries. Each mutant is
 run in a process of its own, which has torch's modules changed before the tests are imported, and
 ends at the first failure. Tests that pass on torch itself in a fifth of a second are taken, and
-those that speak of samplers or shuffling, each once: the whole file takes seven minutes.
+those that speak of samplers or shuffling, each once: the whole file takes seven minutes. Of files on
+loaders those mutants are run that the suite has looked at.
 """
 
 from __future__ import annotations
@@ -34,6 +35,10 @@ FILE = Path(__file__).parent / "upstream.json"
 MODULES = {
     "torch/sampler.py": "torch.utils.data.sampler",
     "torch/distributed.py": "torch.utils.data.distributed",
+    "torch/dataloader.py": "torch.utils.data.dataloader",
+    "torch/_utils/worker.py": "torch.utils.data._utils.worker",
+    "torch/_utils/fetch.py": "torch.utils.data._utils.fetch",
+    "torch/_utils/collate.py": "torch.utils.data._utils.collate",
 }
 STATEFUL = "from torchdata.stateful_dataloader import StatefulDataLoader as DataLoader"
 PLAIN = "from torch.utils.data import DataLoader"
@@ -50,8 +55,8 @@ def read() -> dict[str, str]:
     return found
 
 
-def measure(tests: Path, n: int) -> None:
-    """Run the tests against every mutant, `n` at a time."""
+def measure(tests: Path, n: int, measured: dict[str, Any]) -> None:
+    """Run the tests against every mutant that the suite has looked at, `n` at a time."""
     source = tests.read_text(encoding="utf-8").replace(STATEFUL, PLAIN)
     importlib.import_module("torch.testing._internal.common_utils")  # for all that are forked here
 
@@ -64,7 +69,7 @@ def measure(tests: Path, n: int) -> None:
         mutant.id: (source, MODULES[name], mutant.source(), tuple(chosen))
         for name in MODULES
         for mutant in Target(name).mutants()
-        if mutant.id not in known
+        if mutant.id not in known and mutant.id in measured.get(name, {"mutants": ()})["mutants"]
     }
     with ThreadPoolExecutor(n) as pool:
         for name, told in zip(jobs, pool.map(_first, jobs.values()), strict=True):
