@@ -137,10 +137,13 @@ ITEMS = ("fetch 0", "fetch 1", "fetch 2")
         ("fewer", [[0]], (), "wrong-count-accepted"),
         ("more", [], (), "wrong-count-accepted"),
         ("fewer", error("RuntimeError"), (), ""),
+        ("none", [[0, 1], [2]], ITEMS, ""),
+        ("none", error("TypeError"), (), "none-asked"),
+        ("none", [[0, 1]], ITEMS[:2], "none-asked"),
     ],
 )
 def test_several_items_at_once(many, passed, told, anomaly):
-    """One call for each batch, and an error for an answer of another length."""
+    """One call for each batch, an error for an answer of another length, no call of None."""
     asked = case(Mapped(3, many=many), Iterate(), Journal(), batch_size=2)
 
     assert judged("loader.getitems", seen(asked, passed, journal(*told))) == anomaly

@@ -192,13 +192,13 @@ def _draws(setting: Setting) -> Iterator[Case]:
 
 
 def _getitems(setting: Setting) -> Iterator[Case]:
-    """A dataset that gives several items at once: as many as asked, fewer, more."""
+    """A dataset that gives several items at once: as many as asked, fewer, more, or declines."""
     ways: tuple[dict[str, Any], ...] = (
         {"batch_size": 3}, {"batch_size": 2, "sampler": Order(5, "descending")}, {},
         {"batch_sampler": Order(3, "batches")}, {"batch_size": 2, "num_workers": 2},
         {"batch_size": 2, "drop_last": True},
     )  # fmt: skip
-    for options, many in itertools.product(_options(setting, ways), ("all", "fewer", "more")):
+    for options, many in itertools.product(_options(setting, ways), ("all", "fewer", "more", "none")):
         if many == "all" or options:
             yield loader(Mapped(6, many=many), [Iterate(), Journal()], **options)
     yield loader(Mapped(300, many="all"), [Iterate(), Journal()], batch_size=300)

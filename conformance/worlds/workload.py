@@ -147,6 +147,12 @@ class ManyData(SizedData):
         return {"all": found, "fewer": found[:-1], "more": [*found, *found[:1]]}[self.recipe.many]
 
 
+class NotManyData(SizedData):
+    """`Mapped` that takes `__getitems__` back, as a subclass may."""
+
+    __getitems__ = None
+
+
 class _Elements:
     """One pass over a stream in one process; reports whoever asks after the end."""
 
@@ -207,7 +213,8 @@ def _remake(base: type, sized: bool, state: dict[str, Any]) -> Any:
 
 def mapped(recipe: Mapped, gate: Gate, info: Info) -> Any:
     """The dataset of a `Mapped`."""
-    kind = ManyData if recipe.many else SizedData if recipe.sized else MappedData
+    many = {"": MappedData, "none": NotManyData}.get(recipe.many, ManyData)
+    kind = SizedData if recipe.sized and not recipe.many else many
     return kind(recipe, gate, info)
 
 

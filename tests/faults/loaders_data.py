@@ -168,6 +168,28 @@ class SplitsCalls(_Wraps):
     around = _Halves
 
 
+class _Any(_Around):
+    def __getattribute__(self, name: str) -> Any:
+        found = hasattr(self.inner, name) if name == "__getitems__" else True
+        if not found:
+            raise AttributeError(name)
+        return super().__getattribute__(name)
+
+    def __getitems__(self, indices: list[Any]) -> list[Any]:
+        found: list[Any] = self.inner.__getitems__(indices)
+        if len(found) != len(indices):
+            raise RuntimeError(f"asked for {len(indices)} items, got {len(found)}")
+        return found
+
+
+class CallsNone(_Wraps):
+    """`__getitems__` counts as there when the attribute is, though it may be None."""
+
+    CAUGHT_BY = ("loader.getitems",)
+    ANOMALY = "none-asked"
+    around = _Any
+
+
 class TrustsAnswers(Torch):
     """The answer of `__getitems__` is collated whatever its length (B110)."""
 

@@ -48,6 +48,8 @@ def getitems(trace: Trace) -> Violation | None:
     made = runs(rank)
     if many == "all":
         return _asked_otherwise(rank, case)
+    if many == "none":
+        return _asked_in_vain(rank, case)
     for run in made:
         if run.items:
             saw = f"asked for batches of {arguments(case).get('batch_size', 1)}, it gave {many}; "
@@ -71,6 +73,15 @@ def _asked_otherwise(rank: RankTrace, case: Case) -> Violation | None:
         return Violation("asked-one-by-one", f"items {alone} were asked for one by one")
     if sorted(map(sorted, calls)) != sorted(map(sorted, due)):
         return Violation("asked-otherwise", f"it was asked for {calls}; the batches are {due}")
+    return None
+
+
+def _asked_in_vain(rank: RankTrace, case: Case) -> Violation | None:
+    """Look for passes that a `__getitems__` which is None has hurt."""
+    for run, due in passes(rank, case):
+        if run.errors or (run.finished and run.items != due):
+            saw = f"its `__getitems__` is None; {run.errors[0] if run.errors else run.items}"
+            return Violation("none-asked", saw, events=rows(rank, run))
     return None
 
 

@@ -90,7 +90,7 @@ def _place(case: Case) -> str:
     """Where a StopIteration comes from: a function, and whether that runs in a worker."""
     names = {"item": "__getitem__", "collate": "collate_fn", "init": "worker_init_fn"}
     data = arguments(case)["dataset"]
-    if isinstance(data, Mapped) and data.many:
+    if isinstance(data, Mapped) and data.many not in ("", "none"):
         names["item"] = "__getitems__"
     found = sorted({names[fault.where] for fault in faults(case)})
     return ", ".join(found) + (" in a worker" if workers(case) else "")

@@ -168,6 +168,8 @@ def _held(draft: Draft, gives: str) -> list[str]:
 
 
 def _many(draft: Draft, recipe: Mapped) -> list[str]:
+    if recipe.many == "none":
+        return ["__getitems__ = None"]
     answers = {"all": "found", "fewer": "found[:-1]", "more": "found + found[:1]"}
     return [
         "def __getitems__(self, indices):", *indented(reported(draft, "collate", "len(indices)")),
