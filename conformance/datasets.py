@@ -55,7 +55,8 @@ class Mapped(Recipe):
     An index may be a number, or what an `Order` makes of it: text, a tuple, a list.
 
     sized: it has `__len__`. many: its `__getitems__` gives "all" that is asked, "fewer" or "more",
-    or is None ("none"); it has no such attribute if empty. gated: every so many items, the last of them stops at the gate.
+    or is None ("none"); it has no such attribute if empty. gated: every so many items, the last of
+    them stops at the gate.
     """
 
     n: int

@@ -198,7 +198,8 @@ def _getitems(setting: Setting) -> Iterator[Case]:
         {"batch_sampler": Order(3, "batches")}, {"batch_size": 2, "num_workers": 2},
         {"batch_size": 2, "drop_last": True},
     )  # fmt: skip
-    for options, many in itertools.product(_options(setting, ways), ("all", "fewer", "more", "none")):
+    given = ("all", "fewer", "more", "none")
+    for options, many in itertools.product(_options(setting, ways), given):
         if many == "all" or options:
             yield loader(Mapped(6, many=many), [Iterate(), Journal()], **options)
     yield loader(Mapped(300, many="all"), [Iterate(), Journal()], batch_size=300)

@@ -5,8 +5,8 @@
 with the test file of a checkout of PyTorch, or the copy that pytorch/data carries. Each mutant is
 run in a process of its own, which has torch's modules changed before the tests are imported, and
 ends at the first failure. Tests that pass on torch itself in a fifth of a second are taken, and
-those that speak of samplers or shuffling, each once: the whole file takes seven minutes. Of files on
-loaders those mutants are run that the suite has looked at.
+those that speak of samplers or shuffling, each once: the whole file takes seven minutes. Only those
+mutants are run that the suite has looked at.
 """
 
 from __future__ import annotations
