@@ -5,7 +5,8 @@ import pytest
 from by_hand import UNMET, error, judged, traced
 
 from conformance.case import Case
-from conformance.laws.statistics import independent_draws, large_shuffle, uniform_blocks
+from conformance.laws.statistics import large_shuffle, uniform_blocks
+from conformance.laws.throws import independent_draws
 from conformance.operations import Iterate, Passes, Rebuild, Reseed
 from conformance.recipes import Data, Generator
 
@@ -140,6 +141,16 @@ def test_draws_that_remember_do_not_pass():
     cycle = np.arange(30_000).reshape(300, 100) % 7
 
     assert independent_draws(cycle, 7).anomaly in ("not-uniform", "draws-depend")
+
+
+@pytest.mark.parametrize("n", [2, 7, 100, 70_001])
+@pytest.mark.parametrize("other", [lambda half, n: n - 1 - half, lambda half, n: half])
+def test_draws_in_pairs_do_not_pass(n, other):
+    """Draws that come in pairs show in how much a part's count varies, wherever the pairs lie."""
+    half = RNG.integers(n, size=(300, 20))
+    paired = RNG.permuted(np.concatenate([half, other(half, n)], axis=1), axis=1)
+
+    assert independent_draws(paired, n).anomaly == "draws-depend"
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import pytest
 
 from conformance.candidate import Source
 from conformance.examine import Examiner, Options
-from conformance.laws import neighbours, statistics, tails
+from conformance.laws import neighbours, tails, throws
 from conformance.laws.proportions import by_weight
 from conformance.laws.tails import ALPHA, tail
 from conformance.scenarios import EFFORTS
@@ -73,7 +73,7 @@ def test_false_alarms_stay_below_the_bound(monkeypatch: pytest.MonkeyPatch) -> N
     }
     for module, names in (
         (tails, ("_first",)),
-        (statistics, ("_repeats",)),
+        (throws, ("_repeats",)),
         (neighbours, ("_rising", "_together", "_ascents")),
     ):
         for name in names:

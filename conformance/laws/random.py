@@ -21,7 +21,8 @@ from conformance.laws.draws import (
     strayed,
 )
 from conformance.laws.relations import shuffled
-from conformance.laws.statistics import independent_draws, table
+from conformance.laws.statistics import table
+from conformance.laws.throws import independent_draws
 from conformance.laws.views import Pass, option, rows, size
 from conformance.trace import Trace
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from conformance import operations as op
 from conformance.laws import Violation, require
-from conformance.laws.tails import ALPHA, first_unlikely, first_unlikely_drawn
+from conformance.laws.tails import first_unlikely, first_unlikely_drawn
 from conformance.trace import Items, RankTrace, Trace
 
 SHORT = 64
@@ -84,10 +84,10 @@ def _few_of_many(block: NDArray[np.int64], n: int) -> Violation | None:
 
 def _short_blocks(block: NDArray[np.int64], n: int) -> Violation | None:
     """Many short blocks: each index at each place, and up to n = 5 each order."""
-    return _places(block, n) or (_orders(block, n) if n <= 5 else None)
+    return places(block, n) or (_orders(block, n) if n <= 5 else None)
 
 
-def _places(rows: NDArray[np.int64], n: int) -> Violation | None:
+def places(rows: NDArray[np.int64], n: int) -> Violation | None:
     """Every index equally likely at every place of a pass."""
     counts = np.stack([np.bincount(column, minlength=n) for column in rows.T])
     cell = first_unlikely(counts, len(rows), 1 / n)
@@ -168,73 +168,10 @@ def in_parts(
     return np.diff(edges), np.searchsorted(edges, values, side="right") - 1
 
 
-def independent_draws(rows: NDArray[np.int64], n: int) -> Violation | None:
-    """Each item is an independent throw of a fair die with `n` faces."""
-    require(rows.min() >= 0 and rows.max() < n)
-    for judge in (_faces, _remainders, _steps, _repeats):
-        found = judge(rows, n)
-        if found is not None:
-            return found
-    return None
-
-
 def grains(n: int, draws: int) -> list[int]:
     """In how many parts [0, n) is looked at: a few show a slope, many a single index."""
     return sorted({min(n, parts) for parts in (2, 8, n if draws >= OFTEN * n else SHORT)})
 
 
-def _faces(rows: NDArray[np.int64], n: int) -> Violation | None:
-    """Each face (or each part of them) as often as its share, and at each place of many passes."""
-    for parts in grains(n, rows.size):
-        widths, what = in_parts(rows, n, parts)
-        counts = np.bincount(what.reshape(-1), minlength=parts)
-        cell = first_unlikely(counts, rows.size, widths / n)
-        if cell is not None:
-            share = rows.size * widths[cell] / n
-            saw = f"{part(cell[0], parts, n)} comes {counts[cell]} times of {rows.size}"
-            return Violation("not-uniform", f"{saw}; expected {share:.0f}")
-    return _places(rows, n) if n <= SHORT and len(rows) >= 20 * n else None
-
-
-def _remainders(rows: NDArray[np.int64], n: int) -> Violation | None:
-    """Of many faces, those that leave the same remainder as often as their share."""
-    for by in (2, 3, 4, 7, SHORT) if n > SHORT else ():
-        counts = np.bincount(rows.reshape(-1) % by, minlength=by)
-        shares = (n - np.arange(by) + by - 1) // by
-        cell = first_unlikely(counts, rows.size, shares / n)
-        if cell is not None:
-            saw = f"{counts[cell]} of {rows.size} draws leave {cell[0]} modulo {by}"
-            return Violation("not-uniform", f"{saw}; expected {rows.size / by:.0f} (n = {n})")
-    return None
-
-
 def part(cell: int, parts: int, n: int) -> str:
     return f"index {cell}" if parts == n else f"part {cell} of {parts}"
-
-
-def _steps(rows: NDArray[np.int64], n: int) -> Violation | None:
-    """The steps from one draw to a later one, modulo n, are as uniform and independent."""
-    draws, parts = rows.reshape(-1), min(n, SHORT)
-    for lag in sorted({1, 2, 3, 32, n, rows.shape[1]}):
-        if lag >= len(draws):
-            continue
-        steps = (draws[lag:] - draws[:-lag]) % n
-        widths, what = in_parts(steps, n, parts)
-        counts = np.append(np.bincount(what, minlength=parts), (steps == 0).sum())
-        cell = first_unlikely(counts, len(steps), np.append(widths, 1) / n)
-        if cell is not None:
-            of = "no step" if cell[0] == parts else f"a step of part {cell[0]} of {parts}"
-            saw = f"from a draw to that {lag} later comes {of} {counts[cell]} times of {len(steps)}"
-            return Violation("draws-depend", saw)
-    return None
-
-
-def _repeats(rows: NDArray[np.int64], n: int) -> Violation | None:
-    """How many different faces come at all. One draw changes that by at most one: McDiarmid."""
-    count = rows.size
-    expected = n * -math.expm1(count * math.log1p(-1 / n)) if n > 1 else 1.0
-    seen = len(np.unique(rows))
-    if abs(seen - expected) < math.sqrt(count * math.log(2 / ALPHA) / 2):
-        return None
-    saw = f"{count} draws give {seen} different indices of n = {n}; expected {expected:.0f}"
-    return Violation("draws-depend", saw)

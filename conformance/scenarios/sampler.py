@@ -109,8 +109,14 @@ INTERLEAVED = scenario("interleaved", plans.interleaved, narrow=fit.steady)
 INTERLEAVED_DRAWS = scenario("interleaved draws", plans.interleaved_draws)
 ARGUMENTS = scenario("arguments kept", plans.arguments_kept, narrow=fit.listed)
 ALIASED = scenario("arguments overwritten", plans.aliased, narrow=fit.mutable)
-ELSEWHERE = scenario("other global states", plans.elsewhere, narrow=fit.private, large=plans.often)
-MANUAL = scenario("manual seed", plans.manual, narrow=fit.global_states, large=plans.often)
+ELSEWHERE = scenario(
+    "other global states", plans.elsewhere, narrow=fit.private, more=subjects.containers,
+    large=plans.often,
+)  # fmt: skip
+MANUAL = scenario(
+    "manual seed", plans.manual, narrow=fit.global_states, more=subjects.containers,
+    large=plans.often,
+)  # fmt: skip
 ANYWHERE = scenario(
     "another process", plans.anywhere, plans.anywhere_akin, plans.refilled, narrow=fit.same_shard
 )

@@ -60,6 +60,15 @@ def sources(setting: Setting) -> Iterator[Arguments]:
         yield {name: Data(4, "ndarray"), "replacement": True, "num_samples": 40}
 
 
+def containers(setting: Setting) -> Iterator[Arguments]:
+    """Indices and weights in each kind of container, which may be drawn from in another way."""
+    for kind in ("ndarray", "tensor"):
+        if setting.role == "SubsetRandomSampler":
+            yield {"indices": Values((9, 8, 0, 1, 2, 30), kind)}
+        if setting.role == "WeightedRandomSampler":
+            yield {"weights": Values((0.5, 0.0, 2.0, 1.0), kind), "num_samples": 40}
+
+
 def optional(setting: Setting, arguments: Arguments) -> Arguments:
     """Without those optional arguments that torch's signature lacks and the role does not take."""
     extra = {"WeightedBalanceClassSampler", "BalanceClassSampler", "DistributedSamplerWrapper"}

@@ -7,7 +7,7 @@ is what the first of them calls it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -170,3 +170,19 @@ class SeedsByDefaultType(RandomSampler):
         generator = torch.Generator().manual_seed(int(torch.rand(()).item() * 2**53))
         again = RandomSampler(self.data_source, self.replacement, len(self) or None, generator)
         yield from again
+
+
+class LeavesArraysToNumpy(SubsetRandomSampler):
+    """An array is shuffled by what it came with, under numpy's global state."""
+
+    CAUGHT_BY = ("sampler.global-rng",)
+    ANOMALY = "foreign-rng-written"
+
+    def __init__(self, indices: Sequence[int], generator: torch.Generator | None = None) -> None:
+        super().__init__(indices, generator)
+        self.array = isinstance(indices, np.ndarray)
+
+    def __iter__(self) -> Iterator[int]:
+        if self.array and self.generator is None:
+            return iter(np.random.permutation(self.indices).tolist())
+        return super().__iter__()

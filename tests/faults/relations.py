@@ -162,3 +162,19 @@ class DistinctWhileItCan(WeightedRandomSampler):
             return
         others = WeightedRandomSampler(self.weights, self.num_samples, False, self.generator)
         yield from others
+
+
+class MirrorsThrows(RandomSampler):
+    """With replacement every second draw mirrors another, to even a pass out; then all are mixed."""
+
+    CAUGHT_BY = ("random.replacement-uniform",)
+    ANOMALY = "draws-depend"
+
+    def __iter__(self) -> Iterator[int]:
+        drawn = list(super().__iter__())
+        if not self.replacement:
+            return iter(drawn)
+        half, last = drawn[: (len(drawn) + 1) // 2], len(self.data_source) - 1
+        paired = [*half, *(last - i for i in half)][: len(drawn)]
+        mixed = torch.Generator().manual_seed(sum(drawn))
+        return iter([paired[place] for place in torch.randperm(len(paired), generator=mixed)])
