@@ -165,7 +165,7 @@ class DistinctWhileItCan(WeightedRandomSampler):
 
 
 class MirrorsThrows(RandomSampler):
-    """With replacement every second draw mirrors another, to even a pass out; then all are mixed."""
+    """With replacement every second draw mirrors another, to even a pass out."""
 
     CAUGHT_BY = ("random.replacement-uniform",)
     ANOMALY = "draws-depend"
