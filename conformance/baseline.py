@@ -19,8 +19,9 @@ from conformance.tables import Entry, Table, read
 from conformance.verdict import Verdict
 
 SHIPPED = Path(__file__).parent / "baselines"
-FIELDS = {"clause", "role", "anomaly", "about", "case", "reason", "link", "candidate"}
-MAY_LACK = {"about", "link", "candidate"}
+FIELDS = {"clause", "role", "anomaly", "about", "case", "reason", "link", "candidate", "occurs"}
+MAY_LACK = {"about", "link", "candidate", "occurs"}
+OCCURS = ("always", "sometimes")
 FIXED = {"clause", "role", "anomaly", "about", "candidate"}
 
 
@@ -29,6 +30,7 @@ class Deviation:
     """One entry: this clause is broken in this way by this case, for this reason.
 
     candidate: the `--impl` that it speaks of, "" for every one. where: its file and lines.
+    occurs: "sometimes" where its case is a race, so that one replay tells nothing.
     """
 
     clause: str
@@ -39,6 +41,7 @@ class Deviation:
     about: str = ""
     link: str = ""
     candidate: str = ""
+    occurs: str = "always"
     where: str = field(default="", compare=False)
 
     @property
@@ -136,6 +139,8 @@ def _check(entry: Entry, fields: set[str], may_lack: set[str]) -> None:
             raise CandidateError(f"{entry.where}: {name} is a string, not {value!r}")
     if values["clause"] not in clauses():
         raise CandidateError(f"{entry.where}: there is no clause {values['clause']!r}")
+    if values.get("occurs", OCCURS[0]) not in OCCURS:
+        raise CandidateError(f"{entry.where}: occurs is one of {OCCURS}, not {values['occurs']!r}")
     if values.get("role", ROLES[0]) not in ROLES:
         raise CandidateError(f"{entry.where}: there is no role {values['role']!r}")
 

@@ -351,6 +351,16 @@ def test_no_timeout_comes_while_batches_do(rest, anomaly):
     assert judged("workers.timeout", seen(given, None, None, rest)) == anomaly
 
 
+@pytest.mark.parametrize(("seconds", "anomaly"), [(1.0, ""), (0.4, "early-timeout")])
+def test_who_asks_late_may_wait_in_vain(seconds, anomaly):
+    """A loader that does not read ahead may raise for a slow item, once its time is over."""
+    given = case(2, Open("a"), Trickle(0, 1.6), Take("a"), timeout=1, num_workers=1)
+
+    found = seen(given, None, None, after("RuntimeError", seconds))
+
+    assert judged("workers.timeout", found) == anomaly
+
+
 def test_a_timeout_that_never_comes_is_a_hang():
     """The trace ends with the call that did not return."""
     given = case(2, Shut(), Open("a"), Take("a"), timeout=1)

@@ -51,6 +51,9 @@ def _kinds(setting: Setting) -> Iterator[Case]:
     for shard, drop in itertools.product(("skewed", "blocks"), _BOTH):
         data = Stream(7, shard=shard, sized=True)
         yield loader(data, WHOLE, num_workers=3, batch_size=2, drop_last=drop)
+    for drop in _BOTH:  # the whole could be divided evenly, and is not
+        uneven = Stream(8, shard="uneven", sized=True, lengths=(1,))
+        yield loader(uneven, WHOLE, num_workers=2, batch_size=2, drop_last=drop)
     for workers in (0, 1, 2, 3):
         yield loader(
             Stream(5, sized=True), [Len(), *TWICE, Journal()], num_workers=workers, batch_size=None

@@ -152,6 +152,7 @@ def _deaths(setting: Setting) -> Iterator[Case]:
         yield from _alone(setting, **parcels(8, **options), steps=dies)
         struck: Steps = [Open("a"), Take("a"), Strike(0), Ponder(), Drain("a"), Drop("a")]
         yield from _alone(setting, Mapped(8), [*struck, Iterate(), Drop(), Leftovers()], **options)
+    yield from _alone(setting, Mapped(8), [*struck, Iterate(), Iterate()], num_workers=1)
 
 
 def _interrupts(setting: Setting) -> Iterator[Case]:

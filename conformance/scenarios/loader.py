@@ -223,6 +223,7 @@ def _refused() -> Iterator[dict[str, Any]]:
         "multiprocessing_context": "spawn",
     }  # fmt: skip
     yield from ({name: value} for name, value in alone.items())
+    yield {"timeout": 0.5}
     yield from ({"num_workers": count, "timeout": -1} for count in (0, 1))
     yield {"num_workers": 1, "multiprocessing_context": "no-such-method"}
     yield {"sampler": Role("BatchSampler", sampler=order, batch_size=2, drop_last=False)}

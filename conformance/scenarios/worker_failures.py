@@ -155,7 +155,7 @@ def _unsent(setting: Setting) -> Iterator[Case]:
     yield loader(Mapped(4, faults=faulty("Local", 1)), plan, **two)
     yield loader(Mapped(4, faults=faulty("bursting", 1)), plan, **lists)
     yield loader(Mapped(4), plan, sampler=Order(4, "lambdas"), **two)
-    yield loader(Mapped(4), plan, sampler=Order(4, faults=_in_sampler(1, "bursting")), **two)
+    yield loader(Mapped(4), plan, sampler=Order(4, faults=_in_sampler(1, "bursting")), **lists)
     local = Init(faults=faulty("Local", 0, where="init"))
     yield loader(Mapped(4), plan, worker_init_fn=local, **two)
     yield loader(Stream(4, faults=faulty("unpicklable", 1)), plan, **lists)

@@ -486,6 +486,21 @@ class OneWorkerLess(plain_loader.DataLoader):
         return iter([b for place, b in enumerate(found) if place % share < self.num_workers])
 
 
+class GivesUpAtLast(plain_loader.DataLoader):
+    """The next pass does with fewer workers, until there are none."""
+
+    CAUGHT_BY = ("lifecycle.again",)
+    ANOMALY = "no-complete-pass"
+    passes = _WaryPass
+    asked = 0
+
+    def __iter__(self) -> Any:
+        self.asked = self.asked or self.num_workers
+        if self.asked and not self.num_workers:
+            raise RuntimeError(f"all {self.asked} workers of this loader have died")
+        return super().__iter__()
+
+
 class _Watching(threading.Thread):
     """Raises in the main thread when a process has ended."""
 

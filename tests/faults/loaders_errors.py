@@ -262,6 +262,19 @@ class Converts(DataLoader[Any]):
         super().__init__(dataset, *args, **kwargs)
 
 
+class CountsWholeSeconds(DataLoader[Any]):
+    """Without workers a timeout of less than a second counts as none."""
+
+    CAUGHT_BY = ("loader.reject",)
+    ANOMALY = "accepted"
+
+    def __init__(self, dataset: Any, *args: Any, **kwargs: Any) -> None:
+        timeout = kwargs.get("timeout", 0)
+        if not kwargs.get("num_workers") and 0 < timeout < 1:
+            kwargs["timeout"] = 0
+        super().__init__(dataset, *args, **kwargs)
+
+
 class Asserts(DataLoader[Any]):
     """Wrong options fail an assertion."""
 

@@ -249,6 +249,19 @@ class RoundsUp(reference.DataLoader):  # type: ignore[type-arg]
         return -(-len(self.dataset) // (self.batch_size or 1))
 
 
+class LengthWhereItGoesEven(reference.DataLoader):  # type: ignore[type-arg]
+    """With workers the length is told where the whole could be divided evenly, divided or not."""
+
+    CAUGHT_BY = ("iterable.length",)
+    ANOMALY = "wrong-length"
+
+    def __len__(self) -> int:
+        if not self._iterable or not self.num_workers or self._declared() is None:
+            return super().__len__()
+        n, size = len(self.dataset), self.batch_size or 1
+        return n // size if n % (size * self.num_workers) == 0 else super().__len__()
+
+
 class LengthIsUnknown(reference.DataLoader):  # type: ignore[type-arg]
     """Where the length cannot be known, it is 0 in place of an error."""
 

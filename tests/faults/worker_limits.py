@@ -137,7 +137,6 @@ class TimesThePass(Reporting):
     """The timeout is the time for all batches, from the first that is waited for."""
 
     CAUGHT_BY = ("workers.timeout",)
-    ANOMALY = "lost-batch"
     rule = _OnePassLong
 
 
