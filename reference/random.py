@@ -33,7 +33,7 @@ class RandomSampler(Sampler[int]):
             None if num_samples is None else arguments.integer("num_samples", num_samples, 1)
         )
         self.generator = arguments.generator("generator", generator)
-        if replacement or num_samples is not None:
+        if num_samples is not None:
             self._refuse_empty_data()
 
     @property

@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import threading
 import time
 import uuid
 from collections.abc import Iterator
@@ -20,9 +21,7 @@ from zoo import WHOLE
 
 ZOO = Path(__file__).parent / "faults"
 RUN_S_MAX = 300.0
-GRACE_S = 40.0
-"""Other tests beside this one use shared memory too: their names are gone by then, and those that
-they make meanwhile do not count."""
+GRACE_S = 10.0
 MARKER = "CONFORMANCE_TEST_MARKER"
 CLAUSES = (
     "sampler.works", "sampler.returns", "sampler.ends", "sampler.index", "sampler.quiet",
@@ -77,18 +76,37 @@ def shared() -> set[str]:
     return {name for name in names if not re.fullmatch(r"sem\.[A-Za-z0-9]{6}", name)}
 
 
-def unmapped(names: set[str]) -> set[str]:
-    """Those of the names in shared memory that no living process uses.
+def mapped(pid: int) -> set[int]:
+    """The inodes of what a process has mapped from shared memory.
 
-    Compared by inode: whoever makes a semaphore has mapped it under a name that is gone, as the C
+    Not the names: whoever makes a semaphore has mapped it under a name that is gone, as the C
     library links it to its own name only afterwards.
     """
-    used = set()
-    for maps in Path("/proc").glob("[0-9]*/maps") if names else ():
-        with contextlib.suppress(OSError):
-            lines = [line.split(maxsplit=5) for line in maps.read_text().splitlines()]
-            used |= {int(line[4]) for line in lines if "/dev/shm/" in line[-1]}
-    return {name for name in names & shared() if inode(name) not in used}
+    with contextlib.suppress(OSError):
+        lines = Path(f"/proc/{pid}/maps").read_text().splitlines()
+        found = [line.split(maxsplit=5) for line in lines]
+        return {int(line[4]) for line in found if line[-1].startswith("/dev/shm/")}
+    return set()
+
+
+class Watch(threading.Thread):
+    """Sees which shared memory is used by the processes that have the marker.
+
+    Other tests use shared memory too, and some of their names last as long as their pools do.
+    """
+
+    def __init__(self, marker: str) -> None:
+        super().__init__(daemon=True)
+        self.marker, self.held, self.over = marker, set[int](), threading.Event()
+
+    def run(self) -> None:
+        while not self.over.wait(0.2):
+            for line in marked(self.marker):
+                self.held |= mapped(int(line.split()[0]))
+
+    def left(self, before: set[str]) -> set[str]:
+        """Those of the new names in shared memory that these processes have used."""
+        return {name for name in shared() - before if inode(name) in self.held}
 
 
 def inode(name: str) -> int:
@@ -110,7 +128,8 @@ def marker() -> Iterator[str]:
 
 def run(impl: str, marker: str, clauses: tuple[str, ...] = CLAUSES) -> Run:
     """Run the suite on a candidate in a process of its own, as a user does."""
-    before = shared()
+    before, watch = shared(), Watch(marker)
+    watch.start()
     options = [word for clause in clauses for word in ("--clause", clause)]
     done = subprocess.run(
         [
@@ -121,12 +140,35 @@ def run(impl: str, marker: str, clauses: tuple[str, ...] = CLAUSES) -> Run:
         capture_output=True, text=True, timeout=RUN_S_MAX,
         env={**os.environ, MARKER: marker},
     )  # fmt: skip
-    left = marked(marker)
-    end, names = time.monotonic() + GRACE_S, unmapped(shared() - before)
-    while names and time.monotonic() < end:
+    watch.over.set()
+    left, end = marked(marker), time.monotonic() + GRACE_S
+    while watch.left(before) and time.monotonic() < end:
         time.sleep(0.2)
-        names = unmapped(names)
-    return Run(done.returncode, done.stdout + done.stderr, left, names)
+    return Run(done.returncode, done.stdout + done.stderr, left, watch.left(before))
+
+
+LEAVES = """
+import mmap, os, sys, time
+file = os.open(f"/dev/shm/{sys.argv[1]}", os.O_CREAT | os.O_RDWR)
+os.ftruncate(file, 4096)
+used = mmap.mmap(file, 4096)
+time.sleep(1)
+"""
+
+
+def test_what_is_left_in_shared_memory_is_seen(marker: str) -> None:
+    """A name that a process of the run used and did not remove is told, and another's is not."""
+    before, watch, other = shared(), Watch(marker), Path(f"/dev/shm/other-{marker}")
+    other.touch()
+    watch.start()
+
+    subprocess.run([sys.executable, "-c", LEAVES, marker], env={**os.environ, MARKER: marker})
+    watch.over.set()
+
+    assert watch.left(before) == {marker}
+    Path(f"/dev/shm/{marker}").unlink()
+    other.unlink()
+    assert not watch.left(before)
 
 
 @pytest.mark.parametrize("name", sorted(HOSTILE) if WHOLE else WAYS)

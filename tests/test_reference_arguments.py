@@ -29,7 +29,7 @@ REFUSED = [
     ("data_source", SequentialSampler, (None,), {}),
     ("data_source", SequentialSampler, (iter([1]),), {}),
     ("data_source", RandomSampler, (5,), {}),
-    ("data_source", RandomSampler, ([], True), {}),
+    ("data_source", RandomSampler, ([], True, 3), {}),
     ("data_source", RandomSampler, ([], False, 3), {}),
     *[("replacement", RandomSampler, (DATA, bad), {}) for bad in (1, None, "no")],
     *[

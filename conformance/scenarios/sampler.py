@@ -73,7 +73,7 @@ def _drawn(draw: st.DrawFn, setting: Setting, adapt: Any) -> Case:
 def _empty_small(setting: Setting) -> Iterator[Case]:
     made: dict[str, list[Made]] = {
         "SequentialSampler": [{"data_source": Data(0)}],
-        "RandomSampler": [{"data_source": Data(0)}],
+        "RandomSampler": [{"data_source": Data(0)}, {"data_source": Data(0), "replacement": True}],
         "SubsetRandomSampler": [{"indices": Values(())}],
         "BatchSampler": [
             {"sampler": Probe("Counting", 0), "batch_size": 2, "drop_last": drop}
