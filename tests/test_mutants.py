@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -138,6 +139,16 @@ def test_unmutated_copy_is_not_accused(detector: Detector, tmp_path: Path, targe
     detector.deviations = file.deviations()
 
     assert detector.first(text, MET[target]) is None
+
+
+def test_copy_asks_itself_which_worker_it_is(tmp_path: Path) -> None:
+    """No file of a copy asks the installed torch, which knows of none of the copy's workers."""
+    file = Target("torch/_utils/collate.py")
+    write(file, file.source, tmp_path, "own")
+    copied = [path.read_text("utf-8") for path in (tmp_path / "own").rglob("*.py")]
+
+    assert any('import_module("own._utils.worker")' in text for text in copied)
+    assert not [text for text in copied if re.search(r"(?<!:)\bdata\.get_worker_info\(", text)]
 
 
 @pytest.mark.parametrize(("target", "function", "rule", "clause"), CHANGED)

@@ -23,6 +23,10 @@ LOADING = (
 COPIED = re.compile(
     r"^(\s*from )torch\.utils\.data( import (?:_utils|_DatasetKind)\b|\.sampler import )", re.M
 )
+ASKED = "torch.utils.data.get_worker_info()"
+"""Asked of the installed torch, it knows of no worker of the copy, and `collate` would leave shared
+memory out."""
+
 OWN = re.compile(r"^(\s*(?:from|import) )reference\b", re.M)
 
 
@@ -71,7 +75,8 @@ def _original(target: Target, inner: str) -> str:
 def _turned(text: str, target: Target, name: str) -> str:
     """The imports within the package turned to the copy."""
     if target.package == "torch":
-        return COPIED.sub(rf"\g<1>{name}\g<2>", text)
+        own = f'__import__("importlib").import_module("{name}._utils.worker").get_worker_info()'
+        return COPIED.sub(rf"\g<1>{name}\g<2>", text).replace(ASKED, own)
     return OWN.sub(rf"\g<1>{name}", text)
 
 
