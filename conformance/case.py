@@ -23,7 +23,8 @@ class Case:
 
     world_size: number of ranks. ambient: the seed from which each rank's global torch, numpy and
     random states are made, unlike its neighbours' unless `alike`. world: "group" (real processes
-    in a process group) or "simulated" (one process, ranks one after another). passed: rank and
+    in a process group), "simulated" (one process, ranks one after another) or "alone" (a process
+    that serves this case only; two of them are the same program twice). passed: rank and
     world size are arguments; otherwise the candidate finds them through torch.distributed.
     """
 

@@ -24,7 +24,7 @@ def test_workers(check: Check) -> None:
 @prove(
     {
         "workers.seeds": (state.DICE,),
-        "workers.seeds-repeat": (state.DICE,),
+        "workers.seeds-repeat": (state.DICE, state.DICE_ELSEWHERE),
         "workers.rank-seeds": (state.RANK_DICE,),
         "workers.object-rng": (state.OWN_GENERATORS,),
         "workers.state": (state.TOLD,),

@@ -128,6 +128,30 @@ def test_ranks_draw_differently(other, anomaly, alike):
     assert judged("workers.rank-seeds", Trace(given, ranks)) == (anomaly if alike else UNMET)
 
 
+@pytest.mark.parametrize(
+    ("other", "order", "anomaly"),
+    [
+        ((1, 2, 3, 4), (0, 1, 0, 1), ""),
+        ((1, 2, 3, 5), (0, 1, 0, 1), "other-streams"),
+        ((1, 2, 3, 4), (1, 0, 1, 0), ""),
+    ],
+)
+def test_another_process_draws_the_same(other, order, anomaly):
+    """Two processes that are no ranks draw the same, worker by worker or item by item."""
+    steps = Reseed(3, "torch"), Rebuild(()), ONE
+    given = Case(
+        "DataLoader", {"dataset": Mapped(4, gives="dice"), "num_workers": 2, "batch_size": None},
+        steps, 2, "alone",
+    )  # fmt: skip
+    passes = (
+        dice(*zip((0, 1, 0, 1), (1, 2, 3, 4), strict=True)),
+        dice(*zip(order, other, strict=True)),
+    )
+    ranks = [RankTrace(n, events(given, (None, None, one))) for n, one in enumerate(passes)]
+
+    assert judged("workers.seeds-repeat", Trace(given, tuple(ranks))) == anomaly
+
+
 def replace_world(given: Case, alike: bool = False) -> Case:
     """The same case in a process group of two."""
     arguments = dict(given.arguments)

@@ -29,11 +29,12 @@ SAMPLING = CHAPTERS[: CHAPTERS.index("loader")]
 WRONG = (
     "shares", "passes", "wrappers", "liar", "shuffles", "weights", "batches", "loaders",
     "loaders_data", "loaders_collation", "loaders_values", "loaders_samplers", "loaders_errors",
-    "loaders_passes", "workers", "worker_state", "worker_failures", "worker_starts",
-    "worker_deaths", "streams", "transfers", "lifecycles", "balanced", "balanced_orders",
-    "sequences", "returns", "epochs", "sizes", "relations", "wrapper_shuffles", "wrapped_kinds",
-    "scales", "labels", "left_behind", "borders", "thresholds", "stream_turns", "worker_limits",
-    "loaders_limits", "loaders_assumptions", "handed_over", "besides", "balanced_draws",
+    "loaders_passes", "workers", "worker_state", "worker_streams", "worker_timeouts",
+    "worker_failures", "worker_starts", "worker_deaths", "streams", "transfers", "lifecycles",
+    "balanced", "balanced_orders", "sequences", "returns", "epochs", "sizes", "relations",
+    "wrapper_shuffles", "wrapped_kinds", "scales", "labels", "left_behind", "borders", "thresholds",
+    "stream_turns", "worker_limits", "loaders_limits", "loaders_assumptions", "handed_over",
+    "besides", "balanced_draws",
 )  # fmt: skip
 
 RIGHT = {

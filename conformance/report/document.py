@@ -7,6 +7,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from conformance.candidate import Description
+from conformance.case import Case
 from conformance.clauses import Clause
 from conformance.report.grid import grid
 from conformance.report.links import clause_url
@@ -24,11 +25,7 @@ def document(
     script: where its reproduction stands. spec_url: where the spec stands as pages.
     """
     case, violation = found.case, found.violation
-    where = (
-        f"world size {case.world_size}, ranks simulated one after another"
-        if case.world == "simulated"
-        else f"world size {case.world_size}, real processes in a process group"
-    )  # fmt: skip
+    where = _where(case)
     parts = [
         f"{clause.id} ({clause.level}) is violated by {role} of {candidate.source}: "
         f"{violation.anomaly}",
@@ -43,6 +40,17 @@ def document(
         f"  spec   {clause_url(spec_url, clause.id)}" if spec_url else "",
     ]
     return "\n".join(part for part in parts if part)
+
+
+def _where(case: Case) -> str:
+    """The world of a case, in words."""
+    if case.world == "simulated":
+        return f"world size {case.world_size}, ranks simulated one after another"
+    if case.world == "group":
+        return f"world size {case.world_size}, real processes in a process group"
+    if case.world_size == 1:
+        return "a process of its own, without a process group"
+    return "the same program in two processes, which are no ranks; each hashes text in its own way"
 
 
 def command(candidate: Description, clause: Clause, role: str, found: Found) -> str:

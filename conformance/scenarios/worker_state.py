@@ -79,6 +79,14 @@ def _dice(setting: Setting) -> Iterator[Case]:
     yield loader(Mapped(2 * MANY, gives="dice"), plan, num_workers=MANY, **SINGLE)
 
 
+def _dice_elsewhere(setting: Setting) -> Iterator[Case]:
+    """The same in two processes that know nothing of each other."""
+    for options, method in zip(KEPT, ("fork", "spawn"), strict=True):
+        given = {"dataset": Mapped(8, gives="dice", gated=1), "num_workers": 2, **SINGLE, **options}
+        given["multiprocessing_context"] = method
+        yield Case(ROLE, given, [Reseed(3, "torch"), Rebuild(()), *_passes(2)], 2, world="alone")
+
+
 def _rank_dice(setting: Setting) -> Iterator[Case]:
     """Ranks that have all set the same seed."""
     for width in setting.world_sizes:
@@ -242,6 +250,7 @@ def _timeouts(setting: Setting) -> Iterator[Case]:
 
 
 DICE = Scenario("dice", _dice)
+DICE_ELSEWHERE = Scenario("dice-elsewhere", _dice_elsewhere)
 RANK_DICE = Scenario("rank-dice", _rank_dice)
 OWN_GENERATORS = Scenario("own-generators", _own)
 TOLD = Scenario("told", _told)

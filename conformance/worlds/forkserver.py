@@ -30,6 +30,8 @@ PRELOAD = ["conformance.worlds.process"]
 
 MARK = "CONFORMANCE_MARK"
 
+QUIET = "ignore::UserWarning:multiprocessing.resource_tracker"
+
 _MARK = uuid.uuid4().hex
 _SERVERS: dict[int, Any] = {}
 _RANKS: list[Any] = []
@@ -47,7 +49,8 @@ def server(hash_seed: int) -> Any:
     if hash_seed not in _SERVERS:
         found = _SERVERS[hash_seed] = ForkServer()
         found.set_forkserver_preload(PRELOAD)
-        resource_tracker.ensure_running()  # serves this whole process: it must not be marked
+        with _environment(PYTHONWARNINGS=QUIET):  # it unlinks what the killed have left
+            resource_tracker.ensure_running()  # serves this whole process: it must not be marked
         with _environment(PYTHONHASHSEED=str(hash_seed), **{MARK: _MARK}):
             found.ensure_running()
     return _SERVERS[hash_seed]

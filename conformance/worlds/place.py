@@ -12,7 +12,8 @@ class Place:
     """Where a process stands: its rank in a group of `world_size`, met through the file `store`.
 
     backend: "gloo", "nccl", or for a process without a group "simulated", or "alone" if it serves
-    one case only. slow_s: the CPU seconds after which a pass that still yields is given up.
+    one case only; two such processes are the same program twice, and no ranks. slow_s: the CPU
+    seconds after which a pass that still yields is given up.
     """
 
     rank: int

@@ -88,7 +88,7 @@ def _run(
     roles: dict[str, Any], case: Case, place: Place, output: int, connection: Connection
 ) -> list[RankTrace]:
     """The rank traces of a case: this rank's own, or those of all ranks if they are simulated."""
-    ranks = [place.rank] if place.grouped else range(case.world_size)
+    ranks = range(case.world_size) if place.backend == "simulated" else [place.rank]
     before = _collectives() if place.grouped else 0
     until = time.process_time() + place.slow_s if work(case) >= DRAWS_MIN else math.inf
     traces = [_rank(roles, case, rank, place, connection, until).run() for rank in ranks]

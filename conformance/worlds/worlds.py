@@ -147,7 +147,7 @@ class Worlds:
         try:
             while True:
                 for case in itertools.islice(cases, ALONE - len(window) + len(ended)):
-                    pool = Pool(1, "alone", self.bound_s)
+                    pool = Pool(case.world_size, "alone", self.bound_s)
                     window.append((case, pool, pool.send(source, [case])))
                 if not window:
                     return
@@ -166,12 +166,12 @@ class Worlds:
         self, source: Source, under_way: list[tuple[Case, Pool, int]], ended: dict[Pool, Trace]
     ) -> None:
         """Wait for whoever ends first; the bound is that of the oldest."""
-        watched: dict[Any, Pool] = {pool.connections[0]: pool for _, pool, _ in under_way}
-        watched |= {pool.processes[0].sentinel: pool for _, pool, _ in under_way}
+        watched: dict[Any, Pool] = {end: p for _, p, _ in under_way for end in p.connections}
+        watched |= {process.sentinel: p for _, p, _ in under_way for process in p.processes}
         ready = {watched[end] for end in wait(list(watched), ALONE_S)} or {under_way[0][1]}
         for case, pool, ticket in under_way:
             if pool in ready:
-                ranks = pool.receive(ticket, 1.0)[0]
+                ranks = pool.receive(ticket, 1.0 if case.world_size == 1 else self.bound_s)[0]
                 if not pool.broken:
                     pool.kill()
                 ended[pool] = self._made(source, case, ranks)

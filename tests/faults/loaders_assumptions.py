@@ -20,7 +20,7 @@ from plain_loader import Crew
 from reporting import Reporting, Worse
 from stream_turns import _Around, _Wrapping
 from torch.utils.data import IterableDataset
-from worker_state import _seed_all, _Seeding
+from worker_streams import _seed_all, _Seeding
 
 from reference import DataLoader, RandomSampler, default_collate
 

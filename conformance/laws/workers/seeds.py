@@ -114,20 +114,50 @@ def seeds(trace: Trace) -> Violation | None:
 @law("workers.seeds-repeat")
 def seeds_repeat(trace: Trace) -> Violation | None:
     require(gives(trace) == "dice" and workers(trace.case))
+    if trace.case.world_size > 1:
+        return _elsewhere(trace)
     rank = built(trace)
     made = constructions(rank)
     require(len(made) == 2 and _seeded_alike(trace.case, rank))
-    before, after = ({_name(one): one for one in drawn(rank, part)} for part in made)
-    shared = [name for name in before if name in after and before[name].worker >= 0]
-    require(shared)
-    moved = {source for source in SOURCES if not _by_item(made[0], source, made[1])}
-    other = [name for name in shared if name[2] in moved and not agree(before[name], after[name])]
-    if not other:
+    found = _moved((rank, made[0]), (rank, made[1]))
+    if not found:
         return None
-    was, now = before[other[0]], after[other[0]]
+    was, now = found[0]
     saw = f"{was} drew {was.draws[:3]} from {was.source}, and seeded alike {now.draws[:3]}"
-    about = ", ".join(dict.fromkeys(source for _, _, source in other))
-    return Violation("other-streams", saw, events=rows(rank, *made[0], *made[1]), about=about)
+    marked = rows(rank, *made[0], *made[1])
+    return Violation("other-streams", saw, events=marked, about=_sources(found))
+
+
+def _elsewhere(trace: Trace) -> Violation | None:
+    """The same program in two processes that hash strings differently; neither has a rank."""
+    require(trace.case.world == "alone" and trace.done)
+    require(all(rank.events[0].error is None and hung(rank) is None for rank in trace))
+    one, other = trace.ranks
+    found = _moved((one, runs(one)), (other, runs(other)))
+    if not found:
+        return None
+    was, now = found[0]
+    saw = f"worker {was.worker} in pass {was.passed} drew {was.draws[:3]} from {was.source}, and"
+    saw = f"{saw} in another process, seeded alike and of another PYTHONHASHSEED, {now.draws[:3]}"
+    return Violation("other-streams", saw, about=_sources(found))
+
+
+def _moved(
+    before: tuple[RankTrace, list[Run]], after: tuple[RankTrace, list[Run]]
+) -> list[tuple[Drawn, Drawn]]:
+    """The streams of workers that are not the same again, though draws did not go by item."""
+    was, now = ({_name(one): one for one in drawn(*passed)} for passed in (before, after))
+    shared = [name for name in was if name in now and was[name].worker >= 0]
+    require(shared)
+    moved = {source for source in SOURCES if not _by_item(before[1], source, after[1])}
+    return [
+        (was[name], now[name]) for name in shared
+        if name[2] in moved and not agree(was[name], now[name])
+    ]  # fmt: skip
+
+
+def _sources(found: list[tuple[Drawn, Drawn]]) -> str:
+    return ", ".join(dict.fromkeys(one.source for one, _ in found))
 
 
 def _by_item(one: list[Run], source: str, other: list[Run]) -> bool:

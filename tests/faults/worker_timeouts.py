@@ -1,0 +1,86 @@
+"""Wrong loaders, with workers: what `timeout` does, and what comes after it.
+
+`CAUGHT_BY` lists the clauses that must report the fault, `ANOMALY` is what the first of them calls
+it. A number such as B111 is a row of the corpus of reported bugs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from reference import DataLoader
+
+
+class NoTimeout(DataLoader[Any]):
+    """The timeout is stored, and never looked at."""
+
+    CAUGHT_BY = ("workers.timeout",)
+    ANOMALY = "no-timeout"
+
+    def __init__(self, dataset: Any, *args: Any, **kwargs: Any) -> None:
+        super().__init__(dataset, *args, **kwargs)
+        self.timeout = 0.0
+
+
+class FiveTimesAsLong(DataLoader[Any]):
+    """The timeout is counted five times before it is believed."""
+
+    CAUGHT_BY = ("workers.timeout",)
+    ANOMALY = "late-timeout"
+
+    def __init__(self, dataset: Any, *args: Any, **kwargs: Any) -> None:
+        super().__init__(dataset, *args, **kwargs)
+        self.timeout *= 5
+
+
+class _Watched(Iterator[Any]):
+    """An iterator that knows how many timeouts it has seen."""
+
+    def __init__(self, items: Iterator[Any]) -> None:
+        self.items, self.late = items, 0
+
+    def __next__(self) -> Any:
+        try:
+            return self.item()
+        except RuntimeError:
+            self.late += 1
+            raise
+
+    def item(self) -> Any:
+        return next(self.items)
+
+
+class LosesTheLate(DataLoader[Any]):
+    """The batch that came too late is thrown away."""
+
+    CAUGHT_BY = ("workers.timeout",)
+    ANOMALY = "lost-batch"
+
+    def __iter__(self) -> Iterator[Any]:
+        return _Losing(super().__iter__())
+
+
+class _Losing(_Watched):
+    def item(self) -> Any:
+        while self.late:
+            next(self.items)
+            self.late -= 1
+        return next(self.items)
+
+
+class EndsAfterTimeout(DataLoader[Any]):
+    """After a timeout the pass is over, as if all had been delivered."""
+
+    CAUGHT_BY = ("workers.timeout",)
+    ANOMALY = "lost-batch"
+
+    def __iter__(self) -> Iterator[Any]:
+        return _Ending(super().__iter__())
+
+
+class _Ending(_Watched):
+    def item(self) -> Any:
+        if self.late:
+            raise StopIteration
+        return next(self.items)
