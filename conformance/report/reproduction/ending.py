@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from conformance.report.reproduction.draft import Draft, indented
+from conformance.worlds.forkserver import HASH_SEEDS
 from conformance.worlds.place import Place
 
 BOUND_S = 30
@@ -11,16 +12,19 @@ BOUND_S = 30
 
 def ending(draft: Draft, broken: str, apart: bool) -> list[str]:
     """The end; `apart`: in a process of its own, which is killed with all that it started."""
-    look = _group(draft) if draft.grouped and draft.several else _alone(draft)
+    several = draft.several and (draft.grouped or draft.case.world == "alone")
+    own = _process(draft) if several else []
+    look = _processes(draft) if several else _alone(draft)
     out = ['print("now:    ", now, flush=True)']
     if "SEEN" in broken:
         other = "not the same again: mended, or wrong in another way"
         out.append(f'print("the same again" if {broken} else "{other}", flush=True)')
     if apart:
-        return _apart(draft, [*look, *out, f"os._exit(1 if {broken} else 0)"])
+        return [*own, *_apart(draft, [*look, *out, f"os._exit(1 if {broken} else 0)"])]
     draft.need("faulthandler")
     bound = f"faulthandler.dump_traceback_later({BOUND_S}, exit=True)  # a hang exits 1, too"
-    return ["print(__doc__, flush=True)", bound, *look, *out, f"sys.exit(1 if {broken} else 0)"]
+    start = ["print(__doc__, flush=True)", bound]
+    return [*own, *start, *look, *out, f"sys.exit(1 if {broken} else 0)"]
 
 
 def _alone(draft: Draft) -> list[str]:
@@ -34,29 +38,37 @@ def _alone(draft: Draft) -> list[str]:
     return [*group, f"now = {ranks if draft.several else 'look()'}"]
 
 
-def _group(draft: Draft) -> list[str]:
-    """Real processes in a process group."""
-    draft.need("multiprocessing", "os", "tempfile", "torch")
-    draft.names["torch"].add("distributed")
-    size = draft.case.world_size
-    started = f'"gloo", init_method=f"file://{{folder}}/store", rank=rank, world_size={size}'
-    draft.define(
-        "run",
-        [
-            "def run(rank, folder, answers):",
-            *_told(size),
-            f"    distributed.init_process_group({started})",
-            "    answers.put((rank, look(rank)))",
-        ],
-    )
-    daemon = "" if draft.subject == "loader" else ", daemon=True"
+def _process(draft: Draft) -> list[str]:
+    """What the script does where it has started itself: the part of one rank, or of one program."""
+    draft.need("faulthandler", "os", "pickle", "subprocess", "tempfile", "torch")
+    size, group = draft.case.world_size, []
+    if draft.grouped:
+        draft.names["torch"].add("distributed")
+        started = f'"gloo", init_method=f"file://{{folder}}/store", rank=rank, world_size={size}'
+        group = [*_told(size), f"distributed.init_process_group({started})"]
+    body = [
+        "rank, folder = int(sys.argv[1]), sys.argv[2]",
+        f"faulthandler.dump_traceback_later({BOUND_S}, exit=True)",
+        *group,
+        'with open(f"{folder}/{rank}", "wb") as file:',
+        "    pickle.dump(look(rank), file)",
+        "os._exit(0)",
+    ]
+    who = "one of the processes that are started below"
+    return [f'if __name__ == "__main__" and len(sys.argv) > 1:  # {who}', *indented(body), ""]
+
+
+def _processes(draft: Draft) -> list[str]:
+    """Real processes, which hash texts differently, as interpreters do."""
     return [
-        'start, folder = multiprocessing.get_context("fork"), tempfile.mkdtemp()',
-        "answers = start.Queue()",
-        f"for rank in range({size}):",
-        f"    start.Process(target=run, args=(rank, folder, answers){daemon}).start()",
-        f"now = dict(answers.get(timeout={BOUND_S}) for _ in range({size}))",
-        f"now = [now[rank] for rank in range({size})]",
+        "folder, processes = tempfile.mkdtemp(), []",
+        f"for rank in range({draft.case.world_size}):",
+        f'    own = {{**os.environ, "PYTHONHASHSEED": str({HASH_SEEDS}[rank % 2])}}',
+        "    command = [sys.executable, __file__, str(rank), folder]",
+        "    processes.append(subprocess.Popen(command, env=own))",
+        "for process in processes:",
+        f"    process.wait({BOUND_S})",
+        "now = [pickle.load(open(f'{folder}/{rank}', 'rb')) for rank in range(len(processes))]",
     ]
 
 
@@ -66,8 +78,8 @@ def _told(size: int) -> list[str]:
     nodes = '("GROUP_RANK", "NODE_RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK")'
     own = f"RANK=rank, WORLD_SIZE={size}, LOCAL_RANK=rank % {most}"
     return [
-        f"    told = dict.fromkeys({nodes}, rank // {most}) | dict({own})",
-        "    os.environ.update({name: str(told[name]) for name in told})",
+        f"told = dict.fromkeys({nodes}, rank // {most}) | dict({own})",
+        "os.environ.update({name: str(told[name]) for name in told})",
     ]
 
 

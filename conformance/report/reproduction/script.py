@@ -33,11 +33,9 @@ def script(draft: Draft, clause: Clause, role: str, found: Found) -> str:
     if broken == SAME:
         broken, seen = _same(draft, found.trace)
     end = ending(draft, broken, _apart(draft, found.trace))
-    late = "run" in draft.classes
-    classes = [text for name in draft.classes if name != "run" for text in _block(draft, name)]
-    run = _block(draft, "run") if late else []
+    classes = [text for name in draft.classes for text in _block(draft, name)]
     head = [heading(draft, clause, role, found), *imports(draft), ""]
-    return "\n".join([*head, *classes, *body, "", *run, *seen, *end]) + "\n"
+    return "\n".join([*head, *classes, *body, "", *seen, *end]) + "\n"
 
 
 def _block(draft: Draft, name: str) -> list[str]:
