@@ -159,7 +159,7 @@ def test_stale_rows_are_told() -> None:
 
     assert "shares.Gone: no such fault, but rows" in told
     assert f"{ROW.fault}: has changed since its rows were made" in told
-    assert "shares.SeedByRank: no row" in told
+    assert "share_orders.SeedByRank: no row" in told
 
 
 def test_committed_page_is_that_of_the_committed_data() -> None:

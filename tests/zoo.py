@@ -27,14 +27,15 @@ SAMPLING = CHAPTERS[: CHAPTERS.index("loader")]
 """The chapters on samplers; those after them are on loaders."""
 
 WRONG = (
-    "shares", "passes", "wrappers", "liar", "shuffles", "weights", "batches", "loaders",
-    "loaders_data", "loaders_collation", "loaders_values", "loaders_samplers", "loaders_errors",
-    "loaders_passes", "workers", "worker_state", "worker_streams", "worker_timeouts",
-    "worker_failures", "worker_starts", "worker_deaths", "streams", "transfers", "lifecycles",
-    "balanced", "balanced_orders", "sequences", "returns", "epochs", "sizes", "relations",
-    "wrapper_shuffles", "wrapped_kinds", "scales", "labels", "left_behind", "borders", "thresholds",
-    "stream_turns", "worker_limits", "loaders_limits", "loaders_assumptions", "handed_over",
-    "besides", "balanced_draws",
+    "shares", "share_orders", "passes", "constructions", "randomness", "wrappers", "liar",
+    "shuffles", "throws", "weights", "batches", "loaders", "loaders_data", "loaders_collation",
+    "loaders_values", "loaders_samplers", "loaders_errors", "loaders_passes", "workers",
+    "worker_state", "worker_streams", "worker_timeouts", "worker_failures", "worker_starts",
+    "worker_deaths", "streams", "stream_lengths", "stream_ends", "transfers", "lifecycles",
+    "lifecycle_interrupts", "lifecycle_deaths", "balanced", "balanced_orders", "sequences",
+    "returns", "epochs", "sizes", "relations", "wrapper_shuffles", "wrapped_kinds", "scales",
+    "labels", "left_behind", "borders", "thresholds", "stream_turns", "worker_limits",
+    "loaders_limits", "loaders_assumptions", "handed_over", "besides", "balanced_draws",
 )  # fmt: skip
 
 RIGHT = {
