@@ -7,8 +7,6 @@ import itertools
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from multiprocessing.connection import wait
-from typing import Any
 
 from conformance.candidate import CandidateError, Description, Source
 from conformance.case import Case
@@ -17,6 +15,7 @@ from conformance.machine import accelerators
 from conformance.operations import Resize
 from conformance.roles import LOADERS
 from conformance.trace import Event, RankTrace, Trace
+from conformance.worlds.alone import side_by_side
 from conformance.worlds.forkserver import stop_servers
 from conformance.worlds.pool import Pool
 
@@ -32,10 +31,6 @@ COST_STUCK = 3
 
 WARY_S = 2.0
 """The bound for further cases of a role that has once failed to answer."""
-
-ALONE = 10
-ALONE_S = 120.0
-"""How many cases may be under way alone at a time, and the bound for each: they mostly wait."""
 
 
 @dataclass(frozen=True)
@@ -137,44 +132,9 @@ class Worlds:
                 sent.pool.forget(sent.ticket, self.bound_s)
 
     def _alone(self, source: Source, cases: Iterable[Case]) -> Iterator[tuple[Case, Trace]]:
-        """Each case in a process of its own, which is killed with all its children.
-
-        The traces come in order; the next case begins as soon as any other has ended.
-        """
-        window: collections.deque[tuple[Case, Pool, int]] = collections.deque()
-        ended: dict[Pool, Trace] = {}
-        cases = iter(cases)
-        try:
-            while True:
-                for case in itertools.islice(cases, ALONE - len(window) + len(ended)):
-                    pool = Pool(case.world_size, "alone", self.bound_s)
-                    window.append((case, pool, pool.send(source, [case])))
-                if not window:
-                    return
-                self._end_some(
-                    source, [waiting for waiting in window if waiting[1] not in ended], ended
-                )
-                while window and window[0][1] in ended:
-                    case, pool, _ = window.popleft()
-                    yield case, ended.pop(pool)
-        finally:
-            for _, pool, _ in window:
-                if not pool.broken:
-                    pool.kill()
-
-    def _end_some(
-        self, source: Source, under_way: list[tuple[Case, Pool, int]], ended: dict[Pool, Trace]
-    ) -> None:
-        """Wait for whoever ends first; the bound is that of the oldest."""
-        watched: dict[Any, Pool] = {end: p for _, p, _ in under_way for end in p.connections}
-        watched |= {process.sentinel: p for _, p, _ in under_way for process in p.processes}
-        ready = {watched[end] for end in wait(list(watched), ALONE_S)} or {under_way[0][1]}
-        for case, pool, ticket in under_way:
-            if pool in ready:
-                ranks = pool.receive(ticket, 1.0 if case.world_size == 1 else self.bound_s)[0]
-                if not pool.broken:
-                    pool.kill()
-                ended[pool] = self._made(source, case, ranks)
+        """Each case in a process of its own; the traces come in order."""
+        for case, ranks in side_by_side(source, cases, self.bound_s):
+            yield case, self._made(source, case, ranks)
 
     def _sent(self, source: Source, cases: list[Case]) -> _Sent:
         pool = self._place(cases[0]) if cases else self._pool(1, "simulated")
