@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -588,3 +590,22 @@ def test_a_candidate_is_described_while_cases_are_under_way() -> None:
 
     assert "DistributedSampler" in described.roles
     assert [len(trace.ranks[0].events[1].value) for _, trace in seen] == list(range(60))
+
+
+FORGETFUL = """
+from conformance.candidate import Source
+from conformance.worlds.worlds import Worlds
+
+if __name__ == "__main__":
+    worlds = Worlds("gloo")
+    worlds.describe(Source("reference"))
+    raise SystemExit(3)
+"""
+
+
+def test_forgotten_worlds_end(tmp_path: Path) -> None:
+    """A program that ends without closing its worlds does not wait for their ranks."""
+    script = tmp_path / "forgetful.py"
+    script.write_text(FORGETFUL)
+
+    assert subprocess.run([sys.executable, str(script)], timeout=60, check=False).returncode == 3

@@ -7,6 +7,7 @@ import itertools
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from multiprocessing import util
 
 from conformance.candidate import CandidateError, Description, Source
 from conformance.case import Case
@@ -61,6 +62,8 @@ class Worlds:
         self.lost: dict[tuple[Source, str], Trace] = {}
         self.losses: collections.Counter[tuple[Source, str]] = collections.Counter()
         self.slow: dict[tuple[Source, str], int] = {}
+        # Whoever forgets to close waits for standing ranks at exit, and for ever.
+        self._end = util.Finalize(self, _close, (self.pools,), exitpriority=100)
 
     def describe(self, source: Source) -> Description:
         """What a candidate provides. Raises CandidateError if it cannot be examined."""
@@ -203,12 +206,16 @@ class Worlds:
         return self.pools[key]
 
     def close(self) -> None:
-        """End every process."""
-        for pool in self.pools.values():
-            if not pool.broken:
-                pool.close()
-        self.pools.clear()
-        stop_servers()
+        """End every process; a forgotten one is closed at exit."""
+        _close(self.pools)
+
+
+def _close(pools: dict[tuple[int, str, str], Pool]) -> None:
+    for pool in pools.values():
+        if not pool.broken:
+            pool.close()
+    pools.clear()
+    stop_servers()
 
 
 def _hung(trace: Trace) -> bool:

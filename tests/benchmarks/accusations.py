@@ -12,7 +12,7 @@ import argparse
 import sys
 import time
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from multiprocessing import get_context, util
+from multiprocessing import get_context
 from pathlib import Path
 from typing import NamedTuple
 
@@ -52,7 +52,6 @@ def start() -> None:
     """Each process has one detector, and keeps it."""
     global _detector
     _detector = Detector()
-    util.Finalize(None, _detector.close, exitpriority=100)
 
 
 def accused(run: Run) -> Detection | None:

@@ -16,7 +16,7 @@ import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
-from multiprocessing import get_context, util
+from multiprocessing import get_context
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -84,7 +84,6 @@ def start() -> None:
     """Each process has one detector, and keeps it."""
     global _detector
     _detector = Detector()
-    util.Finalize(None, _detector.close, exitpriority=100)
 
 
 def work(job: Job) -> Row:
