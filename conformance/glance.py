@@ -65,9 +65,10 @@ def _looks(searches: list[Search]) -> list[tuple[Search, Look]]:
         (loaders, partial(_together, places=STEPS[0])),
         *((loaders, partial(_together, places=places, kind=_unaided)) for places in STEPS[1:]),
         (loaders, partial(_together, places=STEPS[1], kind=_busy)),
-        (loaders, partial(_alone, places=APART[0])),
-        *((loaders, partial(_together, places=places, kind=_busy)) for places in STEPS[2:]),
-        *((loaders, partial(_alone, places=places)) for places in APART[1:]),
+        *((loaders, partial(_alone, places=places)) for places in APART[:3]),
+        (loaders, partial(_together, places=STEPS[2], kind=_busy)),
+        (loaders, partial(_alone, places=APART[3])),
+        (loaders, partial(_together, places=STEPS[3], kind=_busy)),
     )
     return [(search, look) for some, look in looks for search in some]
 

@@ -81,10 +81,11 @@ def _dice(setting: Setting) -> Iterator[Case]:
 
 def _dice_elsewhere(setting: Setting) -> Iterator[Case]:
     """The same in two processes that know nothing of each other."""
-    for options, method in zip(KEPT, ("fork", "spawn"), strict=True):
-        given = {"dataset": Mapped(8, gives="dice", gated=1), "num_workers": 2, **SINGLE, **options}
-        given["multiprocessing_context"] = method
-        yield Case(ROLE, given, [Reseed(3, "torch"), Rebuild(()), *_passes(2)], 2, world="alone")
+    plan = [Reseed(3, "torch"), Rebuild(()), *_passes(2)]
+    data, forked = Mapped(8, gives="dice", gated=1), {"multiprocessing_context": "fork"}
+    for options in KEPT:
+        given = {"dataset": data, "num_workers": 2, **SINGLE, **forked, **options}
+        yield Case(ROLE, given, plan, 2, world="alone")
 
 
 def _rank_dice(setting: Setting) -> Iterator[Case]:
