@@ -7,7 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from conformance import operations as op
 from conformance.laws import Violation, law, require
+from conformance.laws.comparison import row
 from conformance.laws.distributed import same_as_oracle
 from conformance.laws.draws import (
     ENOUGH,
@@ -23,8 +25,8 @@ from conformance.laws.draws import (
 from conformance.laws.relations import shuffled
 from conformance.laws.statistics import table
 from conformance.laws.throws import independent_draws
-from conformance.laws.views import Pass, option, rows, size
-from conformance.trace import Trace
+from conformance.laws.views import Pass, option, rows, shown, size
+from conformance.trace import Items, Trace
 
 
 @law("random.permutation")
@@ -102,7 +104,29 @@ def replacement_uniform(trace: Trace) -> Violation | None:
 @law("random.seeded")
 def same_seed(trace: Trace) -> Violation | None:
     shuffles = not trace.case.argument("replacement", False)
-    return seeded(trace, lambda found: shuffles and _long(found))
+    resumed = _resumed(trace) if shuffles else None
+    return resumed or seeded(trace, lambda found: shuffles and _long(found))
+
+
+def _resumed(trace: Trace) -> Violation | None:
+    """A pass that begins as one that was left unfinished before it."""
+    for rank in trace:
+        left: list[tuple[int, NDArray[np.int64]]] = []
+        for number, event in enumerate(rank.events):
+            did, items = event.operation, event.value
+            if isinstance(did, op.Rebuild):
+                left = []
+            if not isinstance(did, (op.Take, op.Iterate)) or not isinstance(items, Items):
+                continue
+            for before, begun in left:
+                if np.array_equal(items.values[: len(begun)], begun):
+                    saw = f"a pass begins as the one that was left before it: {shown(begun)}"
+                    both = (*row(rank, before), *row(rank, number))
+                    return Violation("stale-pass", saw, events=both)
+            opened = isinstance(rank.events[number - 1].operation, op.Open)
+            if isinstance(did, op.Take) and opened and len(items.values) >= ENOUGH:
+                left.append((number, items.values))
+    return None
 
 
 @law("random.manual-seed")

@@ -39,6 +39,7 @@ UNUSUAL = (
     Values((False, True), "ndarray"), Values(("n01440765", "n01440764", "n01440765")),
     Values(("ab", "", "a", "B", "ab", "aB")),
     Values(("x" * 70 + "b", "x" * 70 + "a"), "ndarray"), Values((b"b", b"a", b"b")),
+    Values(("x" * 300 + "b", "x" * 300 + "a", "x" * 300 + "b")),
     Values(((0, 2), (0, 1), (0, 2), (1, 0))), Values((("a", 2), ("a", 1), ("B", 1), ("a", 2))),
 )  # fmt: skip
 """Labels that are not 0..K-1, and some that differ only in their last digit or letter."""

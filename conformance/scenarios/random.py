@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from conformance.case import Case
-from conformance.operations import Iterate, Operation, Passes, Rebuild, Reseed
+from conformance.operations import Iterate, Open, Operation, Passes, Rebuild, Reseed, Take
 from conformance.recipes import SOURCES, Data, Generator
 from conformance.scenarios import Scenario, Setting
 from conformance.scenarios.lengths import lengths, seeds
@@ -122,15 +122,12 @@ def _seeded_small(setting: Setting) -> Iterator[Case]:
     made += [({"data_source": Data(n), "replacement": True}, 3) for n in (5, 40)]
     made += [({"data_source": Data(n)}, 2) for n in (20_000, LONG)]
     made += [({"data_source": Data(LONG), "num_samples": k}, 3) for k in (16, 1000)]
-    pairs = ((setting.seed, setting.seed + 1),)
-    return cases(
-        setting,
-        (
-            ({**arguments, "generator": Generator(first)}, reseeded(first, other, count))
-            for arguments, count in made
-            for first, other in pairs
-        ),
-    )
+    first, other = setting.seed, setting.seed + 1
+    plans = [(arguments, reseeded(first, other, count)) for arguments, count in made]
+    left = [Open("a"), Take("a", 20), Iterate(), Open("a"), Take("a", 30), Iterate()]
+    plans.append(({"data_source": Data(100)}, left))
+    given = (({**arguments, "generator": Generator(first)}, plan) for arguments, plan in plans)
+    return cases(setting, given)
 
 
 @st.composite
@@ -191,7 +188,7 @@ def _many_throws(setting: Setting) -> Iterator[Case]:
     def made() -> Iterator[tuple[dict[str, Any], list[Operation]]]:
         few = ((1, 3, 10, 0), (2, 40, 500, 1), (7, 40, 1000, None), (16, None, 1000, 2))
         some = ((100, 1000, 40, None), (1000, 2000, 100, None))
-        long = ((LONG, LONG, 2, 3), (LONG, 10, 4000, None))
+        long = ((LONG, LONG, 2, 3), (LONG, 10, 4000, None), (50_000, 100_000, 1, 10))
         for n, count, passes, seed in (*few, *some, *long, *VAST):
             generator = None if seed is None else Generator(setting.seed + seed)
             given = {"data_source": Data(n), "replacement": True, "num_samples": count}

@@ -40,6 +40,16 @@ class TwelveLetters(_Known):
         return label[:12] if isinstance(label, str) else label
 
 
+class FixedWidth(_Known):
+    """Labels are kept in a field of a hundred letters, and what is longer is cut."""
+
+    CAUGHT_BY = ("balanced.labels",)
+    ANOMALY = "wrong-class-count"
+
+    def known(self, label: Any) -> Any:
+        return label[:100] if isinstance(label, str) else label
+
+
 class LabelsAsDoubles(_Known):
     """Numbers become doubles, in which neighbours beyond 2^53 are one class."""
 

@@ -82,6 +82,20 @@ class ModuloBias(RandomSampler):
         return iter((drawn % n).tolist())
 
 
+class SixteenBitsModulo(RandomSampler):
+    """With replacement, 16 random bits modulo n: in long data low indices come more often."""
+
+    CAUGHT_BY = ("random.replacement-uniform",)
+    ANOMALY = "not-uniform"
+
+    def __iter__(self) -> Iterator[int]:
+        n = len(self.data_source)
+        if not self.replacement or not 0 < n <= 1 << 16:
+            return super().__iter__()
+        drawn = torch.randint(1 << 16, (self.num_samples,), generator=self.generator)
+        return iter((drawn % n).tolist())
+
+
 # Seeds.
 
 
@@ -155,6 +169,24 @@ class KeepsFirstGlobalSeed(RandomSampler):
         if self.generator is None:
             self.generator = torch.Generator().manual_seed(randint(2**31, None))
         return super().__iter__()
+
+
+class MovesOnAtTheEnd(RandomSampler):
+    """The generator is moved on at the end of a pass: who leaves one gets its order again."""
+
+    CAUGHT_BY = ("random.seeded",)
+    ANOMALY = "stale-pass"
+
+    def __iter__(self) -> Iterator[int]:
+        if self.generator is None:
+            yield from super().__iter__()
+            return
+        before = self.generator.get_state()
+        order = list(super().__iter__())
+        after = self.generator.get_state()
+        self.generator.set_state(before)
+        yield from order
+        self.generator.set_state(after)
 
 
 # Subset.
