@@ -7,7 +7,7 @@ from by_hand import UNMET, error, judged, traced
 from conformance.case import Case
 from conformance.laws.statistics import large_shuffle, uniform_blocks
 from conformance.laws.throws import independent_draws
-from conformance.operations import Iterate, Passes, Rebuild, Reseed
+from conformance.operations import Iterate, Open, Passes, Rebuild, Reseed, Take
 from conformance.recipes import Data, Generator
 
 ONE, AGAIN = Iterate(), Rebuild((("generator", Generator(0)),))
@@ -75,6 +75,18 @@ def test_seeded_compares_pass_by_pass(passes, anomaly):
     results = [*passes[:2], None, *passes[2:4], None, *passes[4:]]
 
     found = traced(case(16, *plan, generator=Generator(0)), *results)
+
+    assert judged("random.seeded", found) == anomaly
+
+
+@pytest.mark.parametrize(("second", "anomaly"), [(A, "stale-pass"), (B, "")])
+def test_unfinished_passes_are_not_repeated(second, anomaly):
+    """A pass that begins as one that was left before it is that pass again."""
+    plan = Open("a"), Take("a", 16), ONE, ONE
+    given = case(32, *plan, generator=Generator(0))
+    rest = np.arange(16) + 16
+
+    found = traced(given, None, A, [*second, *rest], [*C, *rest])
 
     assert judged("random.seeded", found) == anomaly
 
