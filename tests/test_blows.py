@@ -202,7 +202,7 @@ def test_garbage_waits_for_the_collector(worlds: Worlds) -> None:
 def test_what_workers_print_is_seen(worlds: Worlds) -> None:
     """A worker's traceback is part of what the run has printed."""
     printed = done(worlds, Iterate(), lo.Printed())[1]
-    source = Source(str(Path(PLAIN).with_name("lifecycles.py")) + ":LoudWorkers")
+    source = Source(str(Path(PLAIN).with_name("lifecycle_interrupts.py")) + ":LoudWorkers")
     worlds.describe(source)
     plan = [lo.Shut(), Open("a"), lo.Interrupt("a"), lo.Ponder(), lo.Printed()]
     arguments = {"dataset": Mapped(2, gated=1), "num_workers": 2}

@@ -123,11 +123,18 @@ def _seeded_small(setting: Setting) -> Iterator[Case]:
     made += [({"data_source": Data(n)}, 2) for n in (20_000, LONG)]
     made += [({"data_source": Data(LONG), "num_samples": k}, 3) for k in (16, 1000)]
     first, other = setting.seed, setting.seed + 1
-    plans = [(arguments, reseeded(first, other, count)) for arguments, count in made]
-    left = [Open("a"), Take("a", 20), Iterate(), Open("a"), Take("a", 30), Iterate()]
-    plans.append(({"data_source": Data(100)}, left))
-    given = (({**arguments, "generator": Generator(first)}, plan) for arguments, plan in plans)
+    given = (
+        ({**arguments, "generator": Generator(first)}, reseeded(first, other, count))
+        for arguments, count in made
+    )
     return cases(setting, given)
+
+
+def _left_small(setting: Setting) -> Iterator[Case]:
+    """Passes that are left unfinished, each before one that is not."""
+    plan = [Open("a"), Take("a", 20), Iterate(), Open("a"), Take("a", 30), Iterate()]
+    given = {"data_source": Data(100), "generator": Generator(setting.seed)}
+    return cases(setting, iter([(given, plan)]))
 
 
 @st.composite
@@ -201,6 +208,7 @@ def _many_throws(setting: Setting) -> Iterator[Case]:
 SHUFFLES = Scenario("random-shuffles", _shuffles_small, lambda s: _drawn(s, False), 0.3)
 THROWS = Scenario("random-throws", _throws_small, lambda s: _drawn(s, True), 0.4)
 SEEDED = Scenario("random-seeded", _seeded_small, lambda s: _seeded_drawn(s), 0.2)
+LEFT = Scenario("random-left", _left_small)
 MANUAL = Scenario("random-manual", _manual_small, lambda s: _manual_drawn(s), 0.2)
 MANY = Scenario("random-many", _many)
 MANY_THROWS = Scenario("random-many-throws", _many_throws)
