@@ -113,7 +113,7 @@ EXEMPT = (
         reason="without an index there is nothing to judge",
     ),
     Exempt(
-        ("sampler.resize *",), ("n = 0", "replacement", "drop_last", "k *"),
+        ("sampler.resize *",), ("n = 0", "replacement", "k *"),
         reason="the clause speaks of passes that follow the length, from a length that is not 0",
     ),
     Exempt(

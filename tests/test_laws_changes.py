@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from by_hand import UNMET, error, judged, seen, shares, traced
+from by_hand import UNMET, error, events, judged, seen, shares, traced
 
 from conformance.case import Case
 from conformance.laws.inner import numbers, retyped
 from conformance.operations import Iterate, Len, Look, Rebuild, Refill, Resize, SetEpoch
 from conformance.recipes import Data, Generator, Probe, Values
-from conformance.trace import UNREADABLE, Error, Items
+from conformance.trace import UNREADABLE, Error, Items, RankTrace, Trace
 from conformance.worlds.place import Place
 
 ONE, OTHER = list(range(16)), list(range(15, -1, -1))
@@ -66,6 +66,34 @@ def test_throws_follow_the_length(after: list[int], anomaly: str) -> None:
     case = Case("RandomSampler", given, [Resize(6), Iterate()])
 
     assert judged("sampler.resize", traced(case, None, after)) == anomaly
+
+
+REFUSED = Error(("RuntimeError", "Exception"), "")
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "anomaly"),
+    [
+        ([[4, 0, 2], [1, 6, 3]], [[0], [1]], ""),
+        ([[4, 0], [1, 6]], [[0], [1]], "stale-size"),
+        ([[4, 0, 2], [1, 6, 6]], [[0], [1]], "stale-size"),
+        ([REFUSED, REFUSED], [[0], [1]], ""),
+        ([REFUSED, REFUSED], [REFUSED, REFUSED], ""),
+        ([REFUSED, REFUSED], [[0], [3]], "stale-size"),
+        ([[4, 0], [1, 6]], [REFUSED, REFUSED], "stale-size"),
+        ([REFUSED, [1, 6, 3]], [REFUSED, REFUSED], ""),
+    ],
+)
+def test_a_cut_follows_the_length(first: list[Any], second: list[Any], anomaly: str) -> None:
+    """With drop_last each pass after a resize has whole shares of the new length, or is refused."""
+    given = {"dataset": Data(4), "drop_last": True}
+    plan = [Resize(7), Iterate(), Resize(3), Iterate()]
+    case = Case("DistributedSampler", given, plan, 2)
+    results = zip(first, second, strict=True)
+    made = [events(case, (None, one, None, other)) for one, other in results]
+    ranks = tuple(RankTrace(rank, found) for rank, found in enumerate(made))
+
+    assert judged("sampler.resize", Trace(case, ranks)) == anomaly
 
 
 @pytest.mark.parametrize(

@@ -78,7 +78,7 @@ def sizable(setting: Setting, made: Made) -> Made | None:
     if inner is not None:
         return made if isinstance(inner, Probe) or not _moves(made) else None
     sized = setting.role in ("SequentialSampler", "RandomSampler", "DistributedSampler")
-    return made if sized and not made.get("drop_last") else None
+    return made if sized else None
 
 
 def raising(setting: Setting, made: Made) -> Made | None:

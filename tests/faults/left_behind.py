@@ -86,6 +86,22 @@ class SizeOfTheLastLook(DistributedSampler):
         return iter(self._order(self.n)[self._places(self.n)].tolist())
 
 
+class QuotaOfTheFirstDay(DistributedSampler):
+    """With drop_last data that have grown are cut to the first share; shrunk ones are refused."""
+
+    CAUGHT_BY = ("sampler.resize",)
+    ANOMALY = "stale-size"
+
+    def __init__(self, dataset: Any, *args: Any, **options: Any) -> None:
+        super().__init__(dataset, *args, **options)
+        self.quota = super()._share(len(dataset))
+
+    def _share(self, n: int) -> int:
+        if self.drop_last and n < self.quota * self.num_replicas:
+            raise RuntimeError("the dataset has shrunk")
+        return self.quota if self.drop_last else super()._share(n)
+
+
 class CountsBatchesOnce(BatchSampler[Any]):
     """The number of batches is the one of the first time that it was asked for."""
 

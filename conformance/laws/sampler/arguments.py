@@ -18,10 +18,9 @@ from conformance.laws.comparison import (
     row,
     twins,
 )
-from conformance.laws.tails import ALPHA
-from conformance.laws.views import Pass, rounds, rows, shown, size, whole_passes
+from conformance.laws.views import rows, shown, size, whole_passes
 from conformance.recipes import Probe
-from conformance.trace import Event, RankTrace, Trace
+from conformance.trace import Event, Trace
 
 REFUSALS = ("ValueError", "TypeError")
 
@@ -121,81 +120,6 @@ def empty(trace: Trace) -> Violation | None:
         if isinstance(event.operation, (op.Iterate, op.Len)) and yielded != 0:
             return Violation("empty-yields", f"n = 0: {yielded} items", events=row(rank, number))
     return None
-
-
-@law("sampler.resize")
-def resize(trace: Trace) -> Violation | None:
-    require(trace.done)
-    clear = ("ValueError", "RuntimeError", "TypeError")
-    raised = resized = False
-    for rank, number, event in events(trace):
-        resized |= isinstance(event.operation, op.Resize)
-        if event.error is not None and not _never_opened(rank, number):
-            raised = True
-            require(resized)
-            if not event.error.is_a(*clear):
-                saw = f"after the resize {event.operation} raised {event.error}"
-                return Violation(
-                    "resize-crash", saw, events=row(rank, number), about=event.error.kind
-                )
-    if raised:
-        return None
-    changed = [made for made in rounds(trace) if made[0].n != size(trace)]
-    require(changed)
-    if _draws_some(trace):
-        made_stale = (_stale_draws(trace, found) for made in changed for found in made)
-        return next((stale for stale in made_stale if stale is not None), None)
-    for made in changed:
-        got = np.unique(np.concatenate([found.values for found in made]))
-        if trace.policies.get("pads") == "sentinel":
-            got = got[got != trace.policies["sentinel"]]
-        if not np.array_equal(got, np.arange(made[0].n)):
-            saw = f"n went from {size(trace)} to {made[0].n}; the pass has {shown(got)}"
-            return Violation("stale-size", saw, events=rows(*made))
-        count = sum(len(found.values) for found in made)
-        if count != _stated_total(trace, made[0].n):
-            saw = f"n went from {size(trace)} to {made[0].n}; the ranks still make {count} items"
-            return Violation("stale-size", saw, events=rows(*made))
-    return None
-
-
-def _draws_some(trace: Trace) -> bool:
-    """Whether a pass is not all of the dataset, each item once."""
-    return trace.case.argument("num_samples") is not None or trace.case.argument("replacement")
-
-
-def _stale_draws(trace: Trace, found: Pass) -> Violation | None:
-    """As many draws as stated, in range, each block a permutation or, in the long run, from all."""
-    n, values = found.n, found.values
-    count = trace.case.argument("num_samples")
-    saw = f"n went from {size(trace)} to {n}; the pass has {shown(values)}"
-    stale = Violation("stale-size", saw, events=rows(found))
-    inside = bool(((values >= 0) & (values < n)).all())
-    if not inside or len(values) != (n if count is None else count):
-        return stale
-    if trace.case.argument("replacement"):
-        # P(max <= m) is exactly this; a thousand such looks spend ALPHA together
-        return stale if ((values.max() + 1) / n) ** len(values) < ALPHA / 1000 else None
-    often = np.bincount(values, minlength=n)
-    return stale if often.max() - often.min() > 1 else None
-
-
-def _never_opened(rank: RankTrace, number: int) -> bool:
-    """Whether an event reads an iterator whose opening was refused."""
-    did = rank.events[number].operation
-    if not isinstance(did, (op.Take, op.Drain)):
-        return False
-    before = [e for e in rank.events[:number] if isinstance(e.operation, op.Open)]
-    opened = [e for e in before if e.operation == op.Open(did.name)]
-    return bool(opened and opened[-1].error)
-
-
-def _stated_total(trace: Trace, n: int) -> int:
-    """The items of all ranks over n: padded if the role is a distributed one, repeated if not."""
-    width = trace.case.world_size
-    if trace.case.role != "DistributedSampler":
-        return n * width
-    return n if trace.policies.get("pads") == "none" else -(-n // width) * width
 
 
 @law("sampler.error-through")
