@@ -88,13 +88,23 @@ class Examiner:
 
         Each is carried out once for all clauses that look.
         """
+        return self._small(candidate, role, scenario).at(places, kind)
+
+    def expected(
+        self, candidate: Description, role: str, scenario: Scenario, places: range = ALL
+    ) -> Iterator[tuple[Source, Case]]:
+        """The small cases of a scenario that will have to be carried out."""
+        for _, case in self._small(candidate, role, scenario).left(places):
+            yield candidate.source, case
+
+    def _small(self, candidate: Description, role: str, scenario: Scenario) -> SmallCases:
         key = candidate.source, role, scenario.name
         if key not in self.small:
             self.small[key] = SmallCases(
                 partial(self.fitting, candidate, role, scenario),
                 partial(self._carried_out, candidate.source),
             )
-        return self.small[key].at(places, kind)
+        return self.small[key]
 
     def fitting(self, candidate: Description, role: str, scenario: Scenario) -> Iterator[Case]:
         """The small cases of a scenario, as the candidate can be given them."""

@@ -7,10 +7,12 @@ case is judged twice for a clause.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from itertools import chain, product
 
-from conformance.candidate import Description
+from conformance.candidate import Description, Source
 from conformance.case import Case
 from conformance.examine import Examiner
 from conformance.laws.loading import workers
@@ -38,7 +40,20 @@ but not the very first, which is mostly empty. Together these are all places."""
 APART = (range(0, END, 8), range(4, END, 8), range(2, END, 4), range(1, END, 2))
 """The same of cases that each take a process, of which scenarios have few, and none is empty."""
 
+
+def _busy(case: Case) -> bool:
+    """Whether workers are started."""
+    return workers(case) > 0
+
+
+def _unaided(case: Case) -> bool:
+    return not _busy(case)
+
+
 Look = Callable[[Search], bool]
+
+What = tuple[Search, Look]
+"""Something to look at, and how."""
 
 
 def glanced(
@@ -47,33 +62,52 @@ def glanced(
     """The first property that a glance shows to be violated, and how many cases were judged."""
     searches = [Search(examiner, candidate, prop) for prop in props]
     searches = [search for search in searches if not search.excused()]
-    found = next((f for f in map(partial(_found, searches), _looks(searches)) if f), None)
+    looks = chain(_of_samplers(searches), _of_loaders(examiner, searches))
+    try:
+        found = next((f for f in map(partial(_found, searches), looks) if f), None)
+    finally:
+        examiner.worlds.window.forget()
     return found, sum(search.exercise.run for search in searches)
 
 
-def _looks(searches: list[Search]) -> list[tuple[Search, Look]]:
-    """What to look at in turn."""
+SOON = ((STEPS[0], any_kind), *((places, _unaided) for places in STEPS[1:]))
+LATER = tuple((places, _busy) for places in STEPS[1:])
+"""The cases that share processes: to start workers takes a hundred times as long as to do without.
+"""
+
+
+def _of_samplers(searches: list[Search]) -> Iterator[What]:
+    """What to look at in turn; statistical clauses take thousands of draws."""
+    samplers = [search for search in searches if search.prop.role not in LOADERS]
+    quick = [search for search in samplers if not search.prop.clause.statistical]
+    yield from product(quick, [partial(_small, places=range(FEW))])
+    yield from product(quick, [_drawn])
+    yield from ((search, _small) for search in samplers if search.prop.clause.statistical)
+    yield from product(quick, [partial(_small, places=range(FEW, MORE))])
+    yield from product(quick, [partial(_small, places=range(MORE, END))])
+
+
+def _of_loaders(examiner: Examiner, searches: list[Search]) -> Iterator[What]:
+    """Cases that share processes one after another; between them the others, as they end."""
     loaders = [search for search in searches if search.prop.role in LOADERS]
-    quick = [s for s in searches if s not in loaders and not s.prop.clause.statistical]
-    statistical = [s for s in searches if s not in loaders and s.prop.clause.statistical]
-    looks: tuple[tuple[list[Search], Look], ...] = (
-        (quick, partial(_small, places=range(FEW))),
-        (quick, _drawn),
-        (statistical, _small),  # thousands of draws
-        (quick, partial(_small, places=range(FEW, MORE))),
-        (quick, partial(_small, places=range(MORE, END))),
-        (loaders, partial(_together, places=STEPS[0])),
-        *((loaders, partial(_together, places=places, kind=_unaided)) for places in STEPS[1:]),
-        (loaders, partial(_together, places=STEPS[1], kind=_busy)),
-        *((loaders, partial(_alone, places=places)) for places in APART[:3]),
-        (loaders, partial(_together, places=STEPS[2], kind=_busy)),
-        (loaders, partial(_alone, places=APART[3])),
-        (loaders, partial(_together, places=STEPS[3], kind=_busy)),
-    )
-    return [(search, look) for some, look in looks for search in some]
+    apart = deque((search, places) for places in APART for search in loaders)
+    window = examiner.worlds.window
+    yield from _shared(loaders, SOON)
+    window.expect(key for look in list(apart) for key in _keys(*look))
+    for look in _shared(loaders, LATER):
+        yield look
+        while apart and all(key in window.ended for key in _keys(*apart[0])):
+            search, places = apart.popleft()
+            yield search, partial(_alone, places=places)
+    yield from ((search, partial(_alone, places=places)) for search, places in apart)
 
 
-def _found(searches: list[Search], what: tuple[Search, Look]) -> Property | None:
+def _shared(loaders: list[Search], parts: Iterable[tuple[range, Kind]]) -> Iterator[What]:
+    for places, kind in parts:
+        yield from product(loaders, [partial(_together, places=places, kind=kind)])
+
+
+def _found(searches: list[Search], what: What) -> Property | None:
     """The property if it is violated, or the one that tells of a role that did not come back."""
     search, look = what
     if look(search):
@@ -93,19 +127,18 @@ def _together(search: Search, places: range, kind: Kind = any_kind) -> bool:
     return any(_breaks(search, scenario, places, kind) for scenario in some)
 
 
-def _busy(case: Case) -> bool:
-    """Whether workers are started, which takes a hundred times as long as to do without."""
-    return workers(case) > 0
-
-
-def _unaided(case: Case) -> bool:
-    return not _busy(case)
-
-
 def _alone(search: Search, places: range) -> bool:
     """The same of cases that each take a process of their own."""
     some = [scenario for scenario in search.prop.scenarios if _apart(search, scenario)]
     return any(_breaks(search, scenario, places) for scenario in some)
+
+
+def _keys(search: Search, places: range) -> Iterator[tuple[Source, Case]]:
+    """What `_alone` needs and nobody has asked for."""
+    for scenario in search.prop.scenarios:
+        if _apart(search, scenario):
+            what = search.candidate, search.prop.role, scenario
+            yield from search.examiner.expected(*what, places)
 
 
 def _apart(search: Search, scenario: Scenario) -> bool:

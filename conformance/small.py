@@ -43,21 +43,26 @@ class SmallCases:
     def at(self, places: range = ALL, kind: Kind = any_kind) -> Iterator[Pair]:
         """The cases of a kind at these places, smallest first, with their traces."""
         known = sorted((at, pair) for at, pair in self.found.items() if at in places)
-        new = iter(()) if self.complete else self._new(places, kind)
+        new = self._new(places, kind)
         for _, pair in heapq.merge(known, new, key=itemgetter(0)):
             if pair is not None and kind(pair[0]):
                 yield pair
         self.complete = self.complete or (places == ALL and kind is any_kind)
 
+    def left(self, places: range = ALL, kind: Kind = any_kind) -> Iterator[tuple[int, Case]]:
+        """Those that nobody has asked for, with their places."""
+        if not self.complete:
+            made = islice(enumerate(self.made()), places.start, places.stop, places.step)
+            yield from ((at, case) for at, case in made if at not in self.found and kind(case))
+
     def _new(self, places: range, kind: Kind) -> Iterator[tuple[int, Pair | None]]:
-        """Those that nobody has asked for before."""
+        """Those, carried out."""
         placed: dict[Case, int] = {}
 
         def asked() -> Iterator[Case]:
-            for at, case in islice(enumerate(self.made()), places.start, places.stop, places.step):
-                if at not in self.found and kind(case):
-                    placed[case] = at
-                    yield case
+            for at, case in self.left(places, kind):
+                placed[case] = at
+                yield case
 
         for case, pair in self.carry(asked()):
             self.found[placed[case]] = pair

@@ -1,10 +1,16 @@
-"""Cases that want to be alone: each has processes of its own, killed with all their children."""
+"""Cases that want to be alone: each has processes of its own, killed with all their children.
+
+They mostly wait, so several are under way at a time, and those that will soon be asked for begin
+while others are judged.
+"""
 
 from __future__ import annotations
 
 import collections
-import itertools
+import contextlib
+import time
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from multiprocessing.connection import wait
 from typing import Any, NamedTuple
 
@@ -15,64 +21,120 @@ from conformance.worlds.pool import Pool
 
 AT_ONCE = 10
 BOUND_S = 120.0
-"""How many cases may be under way at a time, and the bound for each: they mostly wait."""
+"""How many cases may be under way at a time, and the bound for each."""
 
 ENDED_S = 1.0
 """How long the answer of a process that has ended may take."""
 
+Key = tuple[Source, Case]
+
 
 class _UnderWay(NamedTuple):
-    """A case, its processes, and the ticket with which its traces are received."""
+    """The processes of a case, the ticket with which its traces are received, and its bound."""
 
-    case: Case
     pool: Pool
     ticket: int
+    until: float
 
 
-def side_by_side(
-    source: Source, cases: Iterable[Case], bound_s: float
-) -> Iterator[tuple[Case, list[RankTrace]]]:
-    """The traces come in the order of the cases; the next one begins as soon as any has ended.
+class Window:
+    """The cases that are under way, and the traces of those that ended before they were asked for.
 
-    A case of world size 2 is the same program in two processes. bound_s: how long the second of
+    bound_s: a case of world size 2 is the same program in two processes; how long the second of
     them may take longer than the first.
     """
-    window: collections.deque[_UnderWay] = collections.deque()
-    ended: dict[Pool, list[RankTrace]] = {}
-    cases = iter(cases)
-    try:
-        while True:
-            for case in itertools.islice(cases, AT_ONCE - len(window) + len(ended)):
-                pool = Pool(case.world_size, "alone", bound_s)
-                window.append(_UnderWay(case, pool, pool.send(source, [case])))
-            if not window:
-                return
-            _end_some([one for one in window if one.pool not in ended], ended, bound_s)
-            while window and window[0].pool in ended:
-                case, pool, _ = window.popleft()
-                yield case, ended.pop(pool)
-    finally:
-        _kill(window)
 
+    def __init__(self, bound_s: float) -> None:
+        self.bound_s = bound_s
+        self.under_way: dict[Key, _UnderWay] = {}
+        self.ended: dict[Key, list[RankTrace]] = {}
+        self.expected: Iterator[Key] = iter(())
 
-def _end_some(
-    under_way: list[_UnderWay], ended: dict[Pool, list[RankTrace]], bound_s: float
-) -> None:
-    """Wait for whoever ends first; the bound is that of the oldest."""
-    watched: dict[Any, Pool] = {end: one.pool for one in under_way for end in _ends(one.pool)}
-    ready = {watched[end] for end in wait(list(watched), BOUND_S)} or {under_way[0].pool}
-    for case, pool, ticket in under_way:
-        if pool in ready:
-            ended[pool] = pool.receive(ticket, ENDED_S if case.world_size == 1 else bound_s)[0]
-            _kill([_UnderWay(case, pool, ticket)])
+    def expect(self, keys: Iterable[Key]) -> None:
+        """These will be asked for, in this order; they begin as soon as there is room."""
+        self.expected = iter(keys)
+        self.turn()
+
+    def forget(self) -> None:
+        """Nobody will ask for anything that was expected."""
+        self.expected = iter(())
+        for key in list(self.under_way):
+            self._drop(key)
+        self.ended.clear()
+
+    @contextlib.contextmanager
+    def quiet(self) -> Iterator[None]:
+        """Nothing is under way but what is asked for within: what is expected begins later."""
+        expected, self.expected = self.expected, iter(())
+        while self.under_way:
+            self._receive()
+        try:
+            yield
+        finally:
+            self.expected = expected
+
+    def turn(self) -> None:
+        """Take what has ended, and begin what is expected; waits for nothing."""
+        if self.under_way:
+            self._receive(0.0)
+        for key in islice(self.expected, max(0, AT_ONCE - len(self.under_way))):
+            self._begin(key)
+
+    def traces(
+        self, source: Source, cases: Iterable[Case]
+    ) -> Iterator[tuple[Case, list[RankTrace]]]:
+        """The traces come in the order of the cases; the next one begins as soon as any ended."""
+        asked: collections.deque[Key] = collections.deque()
+        cases = iter(cases)
+        try:
+            while True:
+                for case in islice(cases, AT_ONCE - len(asked)):
+                    asked.append((source, case))
+                    self._begin((source, case))
+                if not asked:
+                    return
+                while asked[0] not in self.ended:
+                    self._receive()
+                    self.turn()
+                key = asked.popleft()
+                yield key[1], self.ended.pop(key)
+        finally:
+            for key in asked:
+                self._drop(key)
+
+    def _begin(self, key: Key) -> None:
+        if key in self.ended or key in self.under_way:
+            return
+        source, case = key
+        pool = Pool(case.world_size, "alone", self.bound_s)
+        ticket = pool.send(source, [case])
+        self.under_way[key] = _UnderWay(pool, ticket, time.monotonic() + BOUND_S)
+
+    def _receive(self, within_s: float = BOUND_S) -> None:
+        """Take the traces of whoever has ended, or will as first, or is past its bound."""
+        found = {end: key for key, one in self.under_way.items() for end in _ends(one.pool)}
+        left_s = min(one.until for one in self.under_way.values()) - time.monotonic()
+        ready = {found[end] for end in wait(list(found), max(0.0, min(within_s, left_s)))}
+        now = time.monotonic()
+        for key in [k for k, one in self.under_way.items() if k in ready or one.until <= now]:
+            pool, ticket, _ = self.under_way[key]
+            bound_s = ENDED_S if key[1].world_size == 1 else self.bound_s
+            try:
+                self.ended[key] = pool.receive(ticket, bound_s)[0]
+            finally:
+                self._end(key)
+
+    def _drop(self, key: Key) -> None:
+        """Nobody wants this any more."""
+        if key in self.under_way:
+            self._end(key)
+
+    def _end(self, key: Key) -> None:
+        pool = self.under_way.pop(key).pool
+        if not pool.broken:
+            pool.kill()
 
 
 def _ends(pool: Pool) -> list[Any]:
     """What becomes ready once a process of the pool has answered, or ended."""
     return [*pool.connections, *(process.sentinel for process in pool.processes)]
-
-
-def _kill(under_way: Iterable[_UnderWay]) -> None:
-    for one in under_way:
-        if not one.pool.broken:
-            one.pool.kill()

@@ -16,7 +16,7 @@ from conformance.machine import accelerators
 from conformance.operations import Resize
 from conformance.roles import LOADERS
 from conformance.trace import Event, RankTrace, Trace
-from conformance.worlds.alone import side_by_side
+from conformance.worlds.alone import Window
 from conformance.worlds.forkserver import stop_servers
 from conformance.worlds.pool import Pool
 
@@ -32,6 +32,10 @@ COST_STUCK = 3
 
 WARY_S = 2.0
 """The bound for further cases of a role that has once failed to answer."""
+
+
+LOADING = ("loaders", "more loaders")
+"""The simulating processes for loaders, which mostly wait for their workers."""
 
 
 @dataclass(frozen=True)
@@ -62,8 +66,9 @@ class Worlds:
         self.lost: dict[tuple[Source, str], Trace] = {}
         self.losses: collections.Counter[tuple[Source, str]] = collections.Counter()
         self.slow: dict[tuple[Source, str], int] = {}
+        self.window = Window(bound_s)
         # Whoever forgets to close waits for standing ranks at exit, and for ever.
-        self._end = util.Finalize(self, _close, (self.pools,), exitpriority=100)
+        self._end = util.Finalize(self, _close, (self.pools, self.window), exitpriority=100)
 
     def describe(self, source: Source) -> Description:
         """What a candidate provides. Raises CandidateError if it cannot be examined."""
@@ -83,6 +88,7 @@ class Worlds:
             return self._made(source, case, [RankTrace(0, (Event(None),), "slow")])
         if case.world == "alone":
             return next(self._alone(source, [case]))[1]
+        self.window.turn()
         bound_s = self._bound(source, case)
         ranks = self._place(case).run(source, [case], bound_s)[0]
         if ranks[0].fate == "stuck" and case.role in LOADERS and case.world == "simulated":
@@ -121,27 +127,33 @@ class Worlds:
         if first.world == "group":
             yield from self._one_by_one(source, cases)
             return
-        chunks = _chunks(cases, 1 if first.role in LOADERS else CHUNK)
-        sent = self._sent(source, next(chunks, []))
+        loads = first.role in LOADERS
+        chunks = _chunks(cases, 1 if loads else CHUNK)
+        places = itertools.cycle(LOADING if loads else ("samplers",))
+        sent = (self._sent(source, *one) for one in zip(chunks, places, strict=False))
+        under_way = collections.deque(itertools.islice(sent, len(LOADING) if loads else 1))
         try:
-            while sent.cases and not self.given_up(source, sent.cases[0].role):
-                ready = self._received(source, sent)
+            while under_way and not self.given_up(source, first.role):
+                oldest = under_way[0]
+                ready = self._received(source, oldest)
                 if ready is None:
-                    yield from self._one_by_one(source, sent.cases)
-                sent = self._sent(source, next(chunks, []))
+                    yield from self._one_by_one(source, oldest.cases)
+                under_way.popleft()
+                under_way.extend(itertools.islice(sent, 1))
                 yield from ready or ()
         finally:
-            if sent.cases and not sent.pool.broken:
-                sent.pool.forget(sent.ticket, self.bound_s)
+            for one in under_way:
+                one.pool.forget(one.ticket, self.bound_s)
 
     def _alone(self, source: Source, cases: Iterable[Case]) -> Iterator[tuple[Case, Trace]]:
         """Each case in a process of its own; the traces come in order."""
-        for case, ranks in side_by_side(source, cases, self.bound_s):
+        for case, ranks in self.window.traces(source, cases):
             yield case, self._made(source, case, ranks)
 
-    def _sent(self, source: Source, cases: list[Case]) -> _Sent:
-        pool = self._place(cases[0]) if cases else self._pool(1, "simulated")
-        return _Sent(pool, pool.send(source, cases) if cases else 0, cases)
+    def _sent(self, source: Source, cases: list[Case], place: str) -> _Sent:
+        self.window.turn()
+        pool = self._pool(1, "simulated", place)
+        return _Sent(pool, pool.send(source, cases), cases)
 
     def _received(self, source: Source, sent: _Sent) -> list[tuple[Case, Trace]] | None:
         """The traces of a chunk, or None if it broke the pool."""
@@ -189,7 +201,7 @@ class Worlds:
 
     def _place(self, case: Case) -> Pool:
         if case.world == "simulated":
-            return self._pool(1, "simulated", "loaders" if case.role in LOADERS else "samplers")
+            return self._pool(1, "simulated", LOADING[0] if case.role in LOADERS else "samplers")
         return self._pool(case.world_size, self.backend_for(case.world_size))
 
     def backend_for(self, world_size: int) -> str:
@@ -207,10 +219,11 @@ class Worlds:
 
     def close(self) -> None:
         """End every process; a forgotten one is closed at exit."""
-        _close(self.pools)
+        _close(self.pools, self.window)
 
 
-def _close(pools: dict[tuple[int, str, str], Pool]) -> None:
+def _close(pools: dict[tuple[int, str, str], Pool], window: Window) -> None:
+    window.forget()
     for pool in pools.values():
         if not pool.broken:
             pool.close()
