@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import chain, product
 
-from conformance.candidate import Description, Source
+from conformance.ahead import apart, keys
+from conformance.candidate import Description
 from conformance.case import Case
 from conformance.examine import Examiner
 from conformance.laws.loading import workers
@@ -90,16 +91,16 @@ def _of_samplers(searches: list[Search]) -> Iterator[What]:
 def _of_loaders(examiner: Examiner, searches: list[Search]) -> Iterator[What]:
     """Cases that share processes one after another; between them the others, as they end."""
     loaders = [search for search in searches if search.prop.role in LOADERS]
-    apart = deque((search, places) for places in APART for search in loaders)
+    coming = deque((search, places) for places in APART for search in loaders)
     window = examiner.worlds.window
     yield from _shared(loaders, SOON)
-    window.expect(key for look in list(apart) for key in _keys(*look))
+    window.expect(key for look in list(coming) for key in keys(*look))
     for look in _shared(loaders, LATER):
         yield look
-        while apart and all(key in window.ended for key in _keys(*apart[0])):
-            search, places = apart.popleft()
+        while coming and all(key in window.ended for key in keys(*coming[0])):
+            search, places = coming.popleft()
             yield search, partial(_alone, places=places)
-    yield from ((search, partial(_alone, places=places)) for search, places in apart)
+    yield from ((search, partial(_alone, places=places)) for search, places in coming)
 
 
 def _shared(loaders: list[Search], parts: Iterable[tuple[range, Kind]]) -> Iterator[What]:
@@ -123,28 +124,14 @@ def _small(search: Search, places: range = ALL) -> bool:
 
 def _together(search: Search, places: range, kind: Kind = any_kind) -> bool:
     """The same of cases that share a process."""
-    some = [scenario for scenario in search.prop.scenarios if not _apart(search, scenario)]
+    some = [scenario for scenario in search.prop.scenarios if not apart(search, scenario)]
     return any(_breaks(search, scenario, places, kind) for scenario in some)
 
 
 def _alone(search: Search, places: range) -> bool:
     """The same of cases that each take a process of their own."""
-    some = [scenario for scenario in search.prop.scenarios if _apart(search, scenario)]
+    some = [scenario for scenario in search.prop.scenarios if apart(search, scenario)]
     return any(_breaks(search, scenario, places) for scenario in some)
-
-
-def _keys(search: Search, places: range) -> Iterator[tuple[Source, Case]]:
-    """What `_alone` needs and nobody has asked for."""
-    for scenario in search.prop.scenarios:
-        if _apart(search, scenario):
-            what = search.candidate, search.prop.role, scenario
-            yield from search.examiner.expected(*what, places)
-
-
-def _apart(search: Search, scenario: Scenario) -> bool:
-    setting = search.examiner.setting(search.candidate, search.prop.role)
-    first = next(iter(scenario.small(setting)), None) if scenario.small else None
-    return first is not None and first.world == "alone"
 
 
 def _breaks(search: Search, scenario: Scenario, places: range, kind: Kind = any_kind) -> bool:

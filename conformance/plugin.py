@@ -63,17 +63,21 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_collection_finish(session: pytest.Session) -> None:
     """With `-x`, what small cases show to be violated goes first: it would end the run anyway.
 
-    Not among xdist's workers, which must all have the same order.
+    Not among xdist's workers, which must all have the same order, and of which none knows what it
+    will be given.
     """
     config = session.config
-    quick = config.getoption("maxfail") == 1 and not hasattr(config, "workerinput")
     other = any(map(config.getoption, ("--case", "--write-baseline", "--smoke")))
-    if SESSION not in config.stash or other or not quick:
+    if SESSION not in config.stash or other or hasattr(config, "workerinput"):
         return
-    subjects = {_parameters(item).get("subject"): item for item in session.items}
-    found = config.stash[SESSION].first([subject for subject in subjects if subject])
+    items = {_parameters(item).get("subject"): item for item in session.items}
+    subjects = [subject for subject in items if subject]
+    if config.getoption("maxfail") != 1:
+        config.stash[SESSION].begin(subjects)
+        return
+    found = config.stash[SESSION].first(subjects)
     if found is not None:
-        session.items.sort(key=lambda item: item is not subjects[found])
+        session.items.sort(key=lambda item: item is not items[found])
 
 
 def _chapter(item: pytest.Item) -> int:

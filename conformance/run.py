@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from types import TracebackType
 from typing import Any
 
+from conformance import ahead
 from conformance.baseline import Deviation, deviation_of
 from conformance.candidate import CandidateError, Description, Source
 from conformance.case import Case
@@ -51,6 +52,10 @@ class Run:
         together = any(s.drawn for p in props if p.role not in LOADERS for s in p.scenarios)
         if together and not self.options.simulated and max(self.options.world_sizes) > 1:
             server(HASH_SEEDS[1])
+
+    def begin(self, impl: str, props: Iterable[Property]) -> None:
+        """All of these will be examined, in this order: begin what does not hold others up."""
+        ahead.expect(self.examiner, self.candidates[impl], props)
 
     def examine(self, impl: str, prop: Property) -> Verdict:
         """The verdict on one property of a candidate that was added."""

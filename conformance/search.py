@@ -16,7 +16,6 @@ from conformance.candidate import Description
 from conformance.case import Case
 from conformance.drawing import Drawing, Found
 from conformance.judge import Judge
-from conformance.laws import Violation
 from conformance.machine import has_cuda
 from conformance.narrowing import repeated, smaller
 from conformance.policies import freed
@@ -141,14 +140,9 @@ class Search(Judge):
     def look(self, pairs: Iterable[Pair]) -> None:
         for case, trace in pairs:
             violation = self.judge(case, self.with_oracle(case, trace))
-            if violation is not None:
-                self._narrow(case, trace, violation)
-
-    def _narrow(self, case: Case, trace: Trace, violation: Violation | None) -> None:
-        """Raise what was found, made smaller, unless it was an accident of time."""
-        with self.worlds.window.quiet():
             if violation is not None and violation.anomaly.startswith(RACY):
-                trace, violation = self.judged(case)
+                with self.worlds.window.quiet():
+                    trace, violation = self.judged(case)
             if violation is not None:
                 raise smaller(Found(case, trace, violation), self.judged)
 
@@ -208,8 +202,7 @@ class Search(Judge):
         return self.with_oracle(case, trace)
 
     def _violated(self, found: Found) -> Verdict:
-        with self.worlds.window.quiet():
-            found = repeated(found, self.afresh)
+        found = repeated(found, self.afresh)
         verdict = self._said(VIOLATED, found.violation.saw)
         verdict.anomaly, verdict.about = found.violation.anomaly, found.violation.about
         verdict.case = repr(found.case)

@@ -75,6 +75,11 @@ class Session:
                 return impl, found
         return None
 
+    def begin(self, subjects: Sequence[tuple[str, Property]]) -> None:
+        """All of these will be examined, in this order."""
+        if len(self.run.candidates) == 1:
+            self.run.begin(next(iter(self.run.candidates)), [prop for _, prop in subjects])
+
     def header(self) -> list[str]:
         chosen = self.run.options
         sizes = ",".join(map(str, chosen.world_sizes))

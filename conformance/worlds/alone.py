@@ -93,14 +93,18 @@ class Window:
                     self._begin((source, case))
                 if not asked:
                     return
-                while asked[0] not in self.ended:
-                    self._receive()
-                    self.turn()
-                key = asked.popleft()
-                yield key[1], self.ended.pop(key)
+                yield asked[0][1], self._taken(asked[0])
+                asked.popleft()
         finally:
             for key in asked:
                 self._drop(key)
+
+    def _taken(self, key: Key) -> list[RankTrace]:
+        while key not in self.ended:
+            self._begin(key)  # what was taken already is asked for again
+            self._receive()
+            self.turn()
+        return self.ended.pop(key)
 
     def _begin(self, key: Key) -> None:
         if key in self.ended or key in self.under_way:

@@ -1,0 +1,37 @@
+"""What will have to be carried out alone, known before it is asked for: it mostly waits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from conformance.candidate import Description, Source
+from conformance.case import Case
+from conformance.examine import Examiner
+from conformance.properties import Property
+from conformance.scenarios import Scenario
+from conformance.search import Search
+from conformance.small import ALL
+
+Key = tuple[Source, Case]
+
+
+def expect(examiner: Examiner, candidate: Description, props: Iterable[Property]) -> None:
+    """These will be examined, in this order: what wants to be alone begins now."""
+    searches = (Search(examiner, candidate, prop) for prop in props)
+    asked = (search for search in searches if not search.excused())
+    examiner.worlds.window.expect(key for search in asked for key in keys(search))
+
+
+def keys(search: Search, places: range = ALL) -> Iterator[Key]:
+    """The cases of a property that take processes of their own and nobody has asked for."""
+    for scenario in search.prop.scenarios:
+        if apart(search, scenario):
+            what = search.candidate, search.prop.role, scenario
+            yield from search.examiner.expected(*what, places)
+
+
+def apart(search: Search, scenario: Scenario) -> bool:
+    """Whether each case of a scenario takes processes of its own."""
+    setting = search.examiner.setting(search.candidate, search.prop.role)
+    first = next(iter(scenario.small(setting)), None) if scenario.small else None
+    return first is not None and first.world == "alone"
