@@ -54,7 +54,8 @@ class Options:
 class Examiner:
     """Examines candidates one property at a time, in the worlds of one run.
 
-    heard: is told of each case that was judged: the property, and how many there were.
+    heard: is told of each case that was judged: the property, and how many there were. shown: a
+    case of a property that is known to break its law, where it takes long to find one.
     """
 
     def __init__(self, worlds: Worlds, options: Options, deviations: list[Deviation]) -> None:
@@ -64,6 +65,7 @@ class Examiner:
         self.strategies: dict[Key, Any] = {}
         self.shelf = _shelf(options.scripts) if options.scripts else None
         self.alone: dict[tuple[Source, Case], Trace] = {}
+        self.shown: dict[tuple[Source, Property], Pair] = {}
         self.heard: Callable[[Property, int], None] = lambda prop, cases: None
         load_laws()
 

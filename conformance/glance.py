@@ -7,10 +7,10 @@ case is judged twice for a clause.
 from __future__ import annotations
 
 import sys
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from itertools import chain, product
+from itertools import chain, compress, product
+from operator import not_
 
 from conformance.ahead import apart, keys
 from conformance.candidate import Description
@@ -91,16 +91,16 @@ def _of_samplers(searches: list[Search]) -> Iterator[What]:
 def _of_loaders(examiner: Examiner, searches: list[Search]) -> Iterator[What]:
     """Cases that share processes one after another; between them the others, as they end."""
     loaders = [search for search in searches if search.prop.role in LOADERS]
-    coming = deque((search, places) for places in APART for search in loaders)
-    window = examiner.worlds.window
     yield from _shared(loaders, SOON)
-    window.expect(key for look in list(coming) for key in keys(*look))
+    window, done = examiner.worlds.window, examiner.alone
+    apart = [(search, places, [*keys(search, places)]) for places in APART for search in loaders]
+    window.expect(key for *_, wanted in apart for key in wanted)
     for look in _shared(loaders, LATER):
         yield look
-        while coming and all(key in window.ended for key in keys(*coming[0])):
-            search, places = coming.popleft()
-            yield search, partial(_alone, places=places)
-    yield from ((search, partial(_alone, places=places)) for search, places in coming)
+        ready = [all(key in window.ended or key in done for key in one[2]) for one in apart]
+        ended, apart = list(compress(apart, ready)), list(compress(apart, map(not_, ready)))
+        yield from ((search, partial(_alone, places=places)) for search, places, _ in ended)
+    yield from ((search, partial(_alone, places=places)) for search, places, _ in apart)
 
 
 def _shared(loaders: list[Search], parts: Iterable[tuple[range, Kind]]) -> Iterator[What]:
@@ -129,9 +129,13 @@ def _together(search: Search, places: range, kind: Kind = any_kind) -> bool:
 
 
 def _alone(search: Search, places: range) -> bool:
-    """The same of cases that each take a process of their own."""
+    """The same of cases that each take processes of their own; what shows it is remembered."""
     some = [scenario for scenario in search.prop.scenarios if apart(search, scenario)]
-    return any(_breaks(search, scenario, places) for scenario in some)
+    pairs = (pair for scenario in some for pair in search.small(scenario, places))
+    shown = next((pair for pair in pairs if search.breaks(*pair)), None)
+    if shown is not None:
+        search.examiner.shown[search.candidate.source, search.prop] = shown
+    return shown is not None
 
 
 def _breaks(search: Search, scenario: Scenario, places: range, kind: Kind = any_kind) -> bool:

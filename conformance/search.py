@@ -78,9 +78,10 @@ class Search(Judge):
         if early:
             return early
         lost = self.worlds.lost.get((self.candidate.source, self.prop.role))
-        told = [lost] if lost and self.prop.clause.id == self.returns else []
+        shown = self.examiner.shown.get((self.candidate.source, self.prop))
+        told = [(lost.case, lost)] if lost and self.prop.clause.id == self.returns else []
         looks: list[Callable[[], None]] = [
-            *(lambda t=t: self.look([(t.case, t)]) for t in told),
+            *(lambda t=t: self.look([t]) for t in (*told, *filter(None, [shown]))),
             *(lambda s=s: self.look(self.small(s)) for s in self.prop.scenarios if s.small),
             *(lambda s=s: self._drawn(s) for s in self.prop.scenarios if s.drawn),
         ]
