@@ -42,7 +42,9 @@ def check(
     with wish.open() as run:
         text = wish.source.text
         provided = run.candidates[text].roles
-        return [run.examine(text, prop) for prop in wish.properties() if prop.role in provided]
+        wanted = [prop for prop in wish.properties() if prop.role in provided]
+        run.begin(text, wanted)
+        return [run.examine(text, prop) for prop in wanted]
 
 
 def parametrize(
