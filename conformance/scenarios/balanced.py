@@ -109,8 +109,10 @@ def _few_of_many(setting: Setting) -> Iterator[Case]:
 def _shared_out(setting: Setting) -> Iterator[Case]:
     """All small weights and lengths; then shares that are whole but for the arithmetic's error."""
     few = (w for k in range(1, 5) for w in itertools.product(range(4), repeat=k))
+    made: list[tuple[tuple[float, ...], int]]
     made = [(w, n) for w in few if math.gcd(*w) == 1 for n in range(1, 9)]
     made += [((29, 71), 100), ((1, 2, 3, 4), 10), ((1,) * 49, 49), ((3, 3, 4, 145), 31)]
+    made += [((0.1, 0.2, 0.3), n) for n in (2, 4, 6)] + [((0.7, 0.1, 0.2), n) for n in (10, 30)]
     for weight, length in made:
         labels, floats = Values(tuple(range(len(weight))) * 3), Values(tuple(map(float, weight)))
         arguments = {"labels": labels, "weight": floats, "length": length}

@@ -25,7 +25,7 @@ from conformance.operations import (
 )  # fmt: skip
 from conformance.recipes import Data, Generator, Probe, Role, Torch, Values
 from conformance.scenarios import Scenario, Setting
-from conformance.scenarios.lengths import BIG, lengths
+from conformance.scenarios.lengths import BIG, ROUNDED, UNCOUNTABLE, lengths
 
 ROLE = "BatchSampler"
 
@@ -85,6 +85,10 @@ def _passes_small(setting: Setting) -> Iterator[Case]:
     ):
         yield _case(setting, Probe("Descending", n), size, drop, plan)
     yield _case(setting, Probe("Descending", 9001), 1, False, plan)
+    for (n, size), drop in itertools.product(ROUNDED, (False, True)):
+        yield _case(setting, Probe("Descending", n), size, drop, plan)
+    for n, size, drop in itertools.product(UNCOUNTABLE, (1, 2, 3), (False, True)):
+        yield _case(setting, Probe("Counting", n), size, drop, [Len()])
     yield from _handed_over(setting) if setting.hands_over else ()
     odd = (Values(ODD), Values(ODD[::-1])) if setting.hands_over else ()
     for inner, size, drop in itertools.product((Values(BIG), *odd), (1, 2, 3), (False, True)):

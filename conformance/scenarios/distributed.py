@@ -12,7 +12,7 @@ from conformance.case import Case
 from conformance.operations import Epochs, Iterate, Len, Operation, Rebuild, SetEpoch
 from conformance.recipes import Data, Role
 from conformance.scenarios import Scenario, Setting
-from conformance.scenarios.lengths import LARGEST, epochs, lengths, seeds
+from conformance.scenarios.lengths import LARGEST, ROUNDED, epochs, lengths, seeds
 
 ROLE = "DistributedSampler"
 
@@ -33,7 +33,7 @@ def _epochs_small(setting: Setting) -> Iterator[Case]:
         for shuffle, drop_last in itertools.product((False, True), repeat=2):
             arguments = {"dataset": Data(n), "shuffle": shuffle, "drop_last": drop_last}
             yield Case(ROLE, arguments, _tour((0, 1, 2)), width, ambient=setting.seed)
-    few = ((100, 64), (1000, 999), (5, 1024), (200, 3))
+    few = (*ROUNDED, (100, 64), (1000, 999), (5, 1024), (200, 3))
     for n, width in (*few, (40_001, 5), (70_001, 3), (1 << 17, 2)):
         for flags in ({"shuffle": True}, {"shuffle": False}, {"drop_last": True}):
             plan = _tour((3, 70_000) if n <= 1000 else (3,))

@@ -24,6 +24,7 @@ from conformance.operations import (
 )  # fmt: skip
 from conformance.recipes import Generator, Role, Values
 from conformance.scenarios import Scenario, Setting
+from conformance.scenarios.lengths import ROUNDED
 from conformance.scenarios.loading import counted, loader, takes
 
 PASS: list[Operation] = [Len(), Iterate(), Len(), Journal()]
@@ -60,6 +61,8 @@ def _modes(setting: Setting) -> Iterator[Case]:
     for n, size, drop in itertools.product(sizes, sizes, (False, True)):
         if 0 < size <= n + 1:
             yield loader(Mapped(n), PASS, batch_size=size, drop_last=drop)
+    for (n, size), drop in itertools.product(ROUNDED, (False, True)):
+        yield loader(Mapped(n), PASS, batch_size=size, drop_last=drop)
     for workers in range(4):
         for options in _options(setting, ({**way, **counted(workers)} for way in WAYS)):
             yield loader(Mapped(6), PASS, **options)

@@ -23,7 +23,7 @@ from conformance.operations import (
 )  # fmt: skip
 from conformance.recipes import PARTS, Data, Generator, Probe, Role, Torch, Values
 from conformance.scenarios import Scenario, Setting
-from conformance.scenarios.lengths import BIG, lengths
+from conformance.scenarios.lengths import BIG, ROUNDED, lengths
 from conformance.scenarios.wrapped import (
     ROLE,
     Plan,
@@ -49,6 +49,8 @@ def _passes_small(setting: Setting) -> Iterator[Case]:
     for count, width in sorted(sizes, key=lambda pair: (sum(pair), pair)):
         for flags in flag_choices(setting):
             yield wrapped(Probe("Descending", count), [Iterate()], width, flags)
+    for flags, (count, width) in itertools.product(flag_choices(setting), ROUNDED):
+        yield wrapped(Probe("Descending", count), [Len(), Iterate()], width, flags)
     for flags in flag_choices(setting):
         yield wrapped(Probe("Descending", 20_003), [SetEpoch(2), *[Iterate()] * 3], 5, flags)
         yield wrapped(Probe("Descending", 70_001), [SetEpoch(3), Iterate()], 3, flags)
