@@ -66,8 +66,8 @@ class Values(Recipe):
 
     `items` may be a `range` or `Runs`: many values in few words. `kind` says how it is handed
     over: list, list.int64 (of numbers of numpy, any dtype), tuple, range, ndarray, ndarray.float32
-    (any dtype), tensor, float32 (a tensor of any dtype), backwards (a list of a class of its own,
-    whose passes begin at its end).
+    (any dtype), flipped (an ndarray that is a view of another one from its end), tensor, float32 (a
+    tensor of any dtype), backwards (a list of a class of its own, whose passes begin at its end).
     """
 
     items: tuple[Any, ...] | range | Runs

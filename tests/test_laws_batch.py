@@ -136,6 +136,17 @@ def test_set_epoch_reaches_the_inner_sampler(called, told, reaches, forwards):
     assert judged("batch.forwards", found) == forwards
 
 
+@pytest.mark.parametrize(("told", "reaches"), [([3, 3], ""), ([3], "epoch-not-forwarded")])
+def test_the_same_epoch_reaches_the_inner_sampler_again(told, reaches):
+    """Who tells an epoch twice may have told the inner sampler another one meanwhile."""
+    plan = [SetEpoch(3), Inspect(), SetEpoch(3), Inspect()]
+
+    given = case(Probe("Epoched", 2), 2, False, *plan)
+    found = traced(given, None, {"epochs": [3]}, None, {"epochs": told})
+
+    assert judged("batch.set-epoch", found) == reaches
+
+
 def test_set_epoch_is_not_offered_in_vain():
     """Over an inner sampler without `set_epoch` there is none."""
     plain = case(Probe("Counting", 2), 2, False, SetEpoch(3))

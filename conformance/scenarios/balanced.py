@@ -32,6 +32,7 @@ UNUSUAL = (
     Values((3, 7, 3, 3, 7)), Values((-2, 5, -2, 100, 5, 5)), Values((1, 2, 2, 1)),
     Values(("cat", "dog", "cat", "eel", "dog")), Values(("b", "a", "b"), "ndarray"),
     Values((10, 20, 10), "tensor"), Values((5, 1, 5, 9), "ndarray"), Values((0.5, 2.5, 0.5)),
+    Values((3, 3, 1, 8), "flipped"),
     *(Values((n + 1, n, n + 1, n - 1, -n)) for n in (1 << 24, 1 << 31, 1 << 53, 1 << 63)),
     *(Values(((1 << 53) + 1, 1 << 53, 1 << 53), kind) for kind in ("tensor", "ndarray")),
     Values((0.2, 0.7, 0.2, -0.7, 0.7)), Values((1e-9, 3e-9, 3e-9)),

@@ -139,7 +139,7 @@ def _disturbed_small(setting: Setting) -> Iterator[Case]:
         if (n <= 7 and size <= 4) or n > 20:
             yield _case(setting, Probe("Descending", n), size, drop, plan)
     if setting.hands_over:
-        for inner, size, drop in itertools.product(KEPT, (1, 3), (False, True)):
+        for inner, size, drop in itertools.product(KEPT, (1, 3, 7, 10), (False, True)):
             yield _case(setting, inner, size, drop, plan)
 
 

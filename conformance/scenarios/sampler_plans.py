@@ -26,7 +26,7 @@ from conformance.operations import (
     Surround,
     Take,
 )  # fmt: skip
-from conformance.recipes import Data, Probe, Values
+from conformance.recipes import Data, Probe, Runs, Values
 from conformance.scenarios import Setting, subjects
 from conformance.scenarios.besides import akin, neighbour
 from conformance.scenarios.subjects import DRAWN
@@ -108,16 +108,20 @@ def interleaved_draws(setting: Setting, made: Made) -> Plan | None:
 def arguments_kept(setting: Setting, made: Made) -> Plan | None:
     held = any(isinstance(value, Values) for value in made.values())
     passes: Plan = [Arguments(), *_at(setting, 1), Iterate(), Iterate(), Arguments()]
-    again = [(Rebuild((("indices", found),)), *passes) for found in _in_place(made)]
+    again = [(Rebuild((found,)), *passes) for found in _in_place(made)]
     return [*passes, *itertools.chain.from_iterable(again)] if held else None
 
 
-def _in_place(made: Made) -> list[Values]:
-    """The indices in containers that a sampler may shuffle where they lie."""
-    indices = made.get("indices")
-    if not isinstance(indices, Values) or not indices.items:
-        return []
-    return [Values(indices.items, kind) for kind in ("ndarray", "tensor")]
+def _in_place(made: Made) -> Iterator[tuple[str, Values]]:
+    """Sequences in containers that a sampler may shuffle, sort or scale where they lie."""
+    for name, given in made.items():
+        if not isinstance(given, Values) or isinstance(given.items, Runs) or not given.items:
+            continue
+        if name == "indices":
+            yield from ((name, Values(given.items, kind)) for kind in ("ndarray", "tensor"))
+        elif name in ("weight", "weights"):
+            for scale, kind in itertools.product((1e9, 1e-9), ("ndarray.float64", "float64")):
+                yield name, Values(tuple(scale * float(one) for one in given.items), kind)
 
 
 def aliased(setting: Setting, made: Made) -> Plan | None:

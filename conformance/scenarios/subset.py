@@ -16,8 +16,8 @@ from conformance.scenarios.lengths import BIG, lengths, seeds
 from conformance.scenarios.random import HUGE, LONG, cases, grouped, reseeded
 
 KINDS = (
-    "list", "list.int64", "tuple", "range", "ndarray", "ndarray.int32", "ndarray.uint8", "tensor",
-    "int32",
+    "list", "list.int64", "tuple", "range", "ndarray", "ndarray.int32", "ndarray.uint8",
+    "ndarray.>i8", "flipped", "tensor", "int32",
 )  # fmt: skip
 """How indices are handed over; the last two are tensors."""
 

@@ -185,6 +185,8 @@ def _sequence(items: Sequence[Any], kind: str) -> Any:
         return list(np.array(items, dtype=kind.partition(".")[2]))
     if kind == "range":
         return items if isinstance(items, range) else range(len(items))
+    if kind == "flipped":
+        return np.array(items[::-1])[::-1]
     if kind.startswith("ndarray"):
         return np.array(items, dtype=kind.partition(".")[2] or None)
     return torch.tensor(items, dtype=None if kind == "tensor" else getattr(torch, kind))

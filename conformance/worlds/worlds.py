@@ -152,7 +152,8 @@ class Worlds:
 
     def _sent(self, source: Source, cases: list[Case], place: str) -> _Sent:
         self.window.turn()
-        pool = self._pool(1, "simulated", place)
+        simulated = cases[0].world == "simulated"
+        pool = self._pool(1, "simulated", place) if simulated else self._place(cases[0])
         return _Sent(pool, pool.send(source, cases), cases)
 
     def _received(self, source: Source, sent: _Sent) -> list[tuple[Case, Trace]] | None:

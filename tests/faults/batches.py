@@ -249,11 +249,11 @@ class EpochPlusOne(BatchSampler[Any]):
 
 
 class TellsOtherEpochs(BatchSampler[Any]):
-    """An epoch that is the last one told, or 0 at first, is not handed on."""
+    """An epoch that is the last one told is not handed on again."""
 
     CAUGHT_BY = ("batch.set-epoch",)
     ANOMALY = "epoch-not-forwarded"
-    told = 0
+    told: int | None = None
 
     def set_epoch(self, epoch: int) -> None:  # type: ignore[override]
         if epoch != self.told:

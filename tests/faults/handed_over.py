@@ -15,6 +15,7 @@ import torch
 from torch.utils import data
 
 from reference import (
+    BatchSampler,
     RandomSampler,
     SequentialSampler,
     SubsetRandomSampler,
@@ -186,3 +187,30 @@ class LeavesArraysToNumpy(SubsetRandomSampler):
         if self.array and self.generator is None:
             return iter(np.random.permutation(self.indices).tolist())
         return super().__iter__()
+
+
+class ListIsTheBatch(BatchSampler[Any]):
+    """A list that fits into one batch is that batch, and whoever changes it changes the list."""
+
+    CAUGHT_BY = ("batch.fresh",)
+    ANOMALY = "batch-shared"
+
+    def __iter__(self) -> Iterator[list[Any]]:
+        given, size = self.sampler, self.batch_size
+        fits = type(given) is list and 0 < len(given) <= size
+        if fits and (len(given) == size or not self.drop_last):  # type: ignore[arg-type]
+            return iter([given])  # type: ignore[list-item]
+        return super().__iter__()
+
+
+class ScalesInPlace(WeightedRandomSampler):
+    """Very large and very small weights are brought near to 1 in the tensor or array given."""
+
+    CAUGHT_BY = ("sampler.arguments",)
+    ANOMALY = "arguments-mutated"
+
+    def __init__(self, weights: Any, *args: Any, **options: Any) -> None:
+        scaled = torch.as_tensor(weights, dtype=torch.double)
+        if scaled.numel() and (0 < scaled.max() < 1e-6 or 1e6 < scaled.max() < float("inf")):
+            scaled /= scaled.max().item()
+        super().__init__(scaled, *args, **options)

@@ -4,6 +4,8 @@ after its end, and is told the epoch.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from conformance import operations as op
 from conformance.laws import Violation, law, require
 from conformance.laws.batch.cuts import events, inner
@@ -58,12 +60,18 @@ def set_epoch(trace: Trace) -> Violation | None:
         if event.error is not None:
             saw = f"rank {rank.rank}: set_epoch({epoch}) raised {event.error}"
             return Violation("set-epoch-raises", saw, events=shows)
-        later = [e for e in rank.events[number + 1 :] if isinstance(e.operation, op.Inspect)]
-        told = later[0].value["epochs"] if later else [epoch]
-        if not told or told[-1] != epoch:
-            saw = f"rank {rank.rank}: after set_epoch({epoch}) the inner sampler was told {told}"
+        before = _told(rank.events[:number])[-1:] or [[]]
+        told = _told(rank.events[number + 1 :])[:1] or [[*before[0], epoch]]
+        since = told[0][len(before[0]) :]
+        if not since or since[-1] != epoch:
+            saw = f"rank {rank.rank}: after set_epoch({epoch}) the inner sampler was told {since}"
             return Violation("epoch-not-forwarded", saw, events=shows)
     return None
+
+
+def _told(some: Sequence[Event]) -> list[list[int]]:
+    """Which epochs the inner sampler had been told, each time that it was looked at."""
+    return [e.value["epochs"] for e in some if isinstance(e.operation, op.Inspect)]
 
 
 @law("batch.forwards")

@@ -168,6 +168,9 @@ def _values(draft: Draft, recipe: Values, lines: list[str]) -> str:
         return plain if kind == "list" else short
     if kind == "backwards":
         return f"{draft.define('Backwards', BACKWARDS)}({plain})"
+    if kind == "flipped":
+        draft.need("numpy")
+        return f"numpy.array({plain}[::-1])[::-1]"
     if kind.startswith("ndarray"):
         draft.need("numpy")
         dtype = kind.partition(".")[2]
