@@ -210,11 +210,13 @@ def _getitems(setting: Setting) -> Iterator[Case]:
 
 def _refused() -> Iterator[dict[str, Any]]:
     """Options that contradict each other, or are out of range."""
-    order, batches = Values((0, 1)), Values(((0, 1), (2,)))
-    yield {"sampler": order, "shuffle": True}
+    order, batches, nothing = Values((0, 1)), Values(((0, 1), (2,))), Values(())
+    yield from ({"sampler": given, "shuffle": True} for given in (order, nothing))
+    yield from ({"sampler": one, "batch_sampler": nothing} for one in (order, nothing))
+    yield {"batch_sampler": nothing, "shuffle": True}
     beside: tuple[dict[str, Any], ...] = (
-        {"sampler": order}, {"shuffle": True}, {"drop_last": True}, {"batch_size": 2},
-        {"batch_size": None},
+        {"sampler": order}, {"sampler": nothing}, {"shuffle": True}, {"drop_last": True},
+        {"batch_size": 2}, {"batch_size": None},
     )  # fmt: skip
     yield from ({"batch_sampler": batches, **other} for other in beside)
     yield {"batch_size": None, "drop_last": True}
@@ -237,6 +239,7 @@ def _refusals(setting: Setting) -> Iterator[Case]:
         yield loader(Mapped(4), [], **options)
     sampling: tuple[dict[str, Any], ...] = (
         {"shuffle": True}, {"sampler": Values((0, 1))}, {"batch_sampler": Values(((0, 1), (2,)))},
+        {"sampler": Values(())}, {"batch_sampler": Values(())},
         {"batch_size": None, "drop_last": True},
     )  # fmt: skip
     for options in sampling:

@@ -26,6 +26,18 @@ class AnySamplerGiven(DataLoader[Any]):
         super().__init__(dataset, *args, **kwargs)
 
 
+class LooksIntoTheSampler(DataLoader[Any]):
+    """Whether a sampler contradicts another option is asked of those that are not empty."""
+
+    CAUGHT_BY = ("loader.reject",)
+    ANOMALY = "accepted"
+
+    def __init__(self, dataset: Any, *args: Any, sampler: Any = None, **kwargs: Any) -> None:
+        if kwargs.get("shuffle") and sampler is not None and not list(sampler):
+            kwargs["shuffle"] = None
+        super().__init__(dataset, *args, sampler=sampler, **kwargs)
+
+
 class OnceThroughTheData(DataLoader[Any]):
     """A pass is over when as many items were delivered as the dataset has."""
 
