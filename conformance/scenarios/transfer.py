@@ -65,6 +65,8 @@ def _without(setting: Setting) -> Iterator[Case]:
         yield loader(Stream(9), plan, **options)
         if workers:
             yield loader(Mapped(9), plan, persistent_workers=True, **options)
+        options |= {"batch_size": None, "collate_fn": Collate("list")}
+        yield loader(Mapped(4, faults=(Fault("item", 2, "unpinnable"),)), plan, **options)
     yield from _containers()
 
 

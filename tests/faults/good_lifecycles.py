@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 import time
@@ -67,7 +68,9 @@ class _ThreadedPass:
         self.batches = ([item] for item in loader.dataset) if stream else loader.batches()
         self.load = loader.collate_fn if stream else _load
         self.loader, self.pending = loader, deque[Future[Any]]()
-        self.pool = ThreadPoolExecutor(loader.num_workers)
+        begin, number = loader.worker_init_fn, itertools.count()
+        started = (lambda: begin(next(number))) if begin else None
+        self.pool = ThreadPoolExecutor(loader.num_workers, initializer=started)
         self.deal()
 
     def deal(self) -> None:

@@ -6,6 +6,8 @@ They wrap exceptions, tell a death in other words or at once, or start a dead wo
 from __future__ import annotations
 
 import contextlib
+import re
+import signal
 from collections.abc import Iterator
 from typing import Any
 
@@ -37,9 +39,10 @@ class _OtherWords(Worse):
         if not isinstance(error, WorkerDied):
             raise error
         worker, _, rest = str(error).partition(" (pid ")
-        for number, name in ((9, "SIGKILL"), (11, "SIGSEGV"), (15, "SIGTERM")):
-            if name in rest:
-                raise OSError(f"{worker.replace(' ', ' number ')} got signal {number}")
+        killed = re.search(r"signal (\d+)|(SIG\w+)", rest)
+        if killed:
+            number = killed[1] or signal.Signals[killed[2]].value
+            raise OSError(f"{worker.replace(' ', ' number ')} got signal {number}")
         raise OSError(f"{worker.replace(' ', '-')}: exit status {rest.rpartition(' ')[2]}")
 
 
@@ -64,11 +67,15 @@ class AtOnce(Reporting):
 
 
 class StartsAgain(DataLoader[Any]):
-    """A worker that died is started again; if the same batch kills it again, that is reported."""
+    """A worker that died is started again; if the same batch kills it again, that is reported.
+
+    Batches that come as they are ready are another pass the second time: no worker starts again.
+    """
 
     def __iter__(self) -> Iterator[Any]:
         made = super().__iter__()
-        return _Resuming(made, super().__iter__) if self.num_workers else made
+        again = self.num_workers and self.in_order
+        return _Resuming(made, super().__iter__) if again else made
 
 
 class _Resuming(Iterator[Any]):

@@ -56,6 +56,18 @@ class ListsRegardless(data.DataLoader):  # type: ignore[type-arg]
             yield list(batch) if self.pin_memory and isinstance(batch, tuple) else batch
 
 
+class AsksRegardless(data.DataLoader):  # type: ignore[type-arg]
+    """An object that pins itself is asked to, even where nothing is pinned."""
+
+    CAUGHT_BY = ("transfer.no-accelerator",)
+    ANOMALY = "crash"
+
+    def __iter__(self) -> Iterator[Any]:
+        for batch in super().__iter__():
+            itself = not isinstance(batch, torch.Tensor) and hasattr(batch, "pin_memory")
+            yield batch.pin_memory() if self.pin_memory and itself else batch
+
+
 # With an accelerator: `_Pinning` pins in the main process, by a method that faults replace.
 
 
