@@ -17,6 +17,7 @@ from conformance.candidate import Description, Source
 from conformance.case import Case
 from conformance.fitting import all_fitted, fitted
 from conformance.laws import load_laws
+from conformance.pace import PATIENCE, Pace
 from conformance.properties import Property
 from conformance.scenarios import Effort, Scenario, Setting
 from conformance.search import Search
@@ -66,6 +67,7 @@ class Examiner:
         self.shelf = _shelf(options.scripts) if options.scripts else None
         self.alone: dict[tuple[Source, Case], Trace] = {}
         self.shown: dict[tuple[Source, Property], Pair] = {}
+        self.pace = Pace(PATIENCE * options.effort.seconds)
         self.heard: Callable[[Property, int], None] = lambda prop, cases: None
         load_laws()
 
@@ -99,12 +101,17 @@ class Examiner:
         for _, case in self._small(candidate, role, scenario).left(places):
             yield candidate.source, case
 
+    def skipped(self, candidate: Description, role: str, scenarios: Iterable[Scenario]) -> int:
+        """How many small cases a slow role was not asked."""
+        return sum(len(self._small(candidate, role, s).skipped) for s in scenarios if s.small)
+
     def _small(self, candidate: Description, role: str, scenario: Scenario) -> SmallCases:
         key = candidate.source, role, scenario.name
         if key not in self.small:
             self.small[key] = SmallCases(
                 partial(self.fitting, candidate, role, scenario),
-                partial(self._carried_out, candidate.source),
+                partial(self._carried_out, (candidate.source, role)),
+                self.pace.asks((candidate.source, role)),
             )
         return self.small[key]
 
@@ -115,9 +122,10 @@ class Examiner:
         return map(self.located, all_fitted(made, candidate, self.sizes))
 
     def _carried_out(
-        self, source: Source, cases: Iterable[Case]
+        self, role: tuple[Source, str], cases: Iterable[Case]
     ) -> Iterator[tuple[Case, Pair | None]]:
-        for case, trace in self.worlds.run_many(source, cases):
+        source = role[0]
+        for case, trace in self.pace.timed(role, self.worlds.run_many(source, cases)):
             pair = self._placed(source, case, trace)
             if pair is not None and pair[0].world == "alone":
                 self.alone[source, pair[0]] = pair[1]

@@ -112,9 +112,11 @@ class Search(Judge):
     def _left_out(self) -> str:
         """Which cases a slow candidate was not asked, "" if there are none."""
         least = self.worlds.slow.get((self.candidate.source, self.prop.role))
-        slow_s = SLOW * self.worlds.bound_s
-        told = f"cases of {least} draws and more were left out: too slow for {slow_s:.0f} s"
-        return told if least else ""
+        slow_s, patience_s = SLOW * self.worlds.bound_s, self.examiner.pace.patience_s
+        skipped = self.examiner.skipped(self.candidate, self.prop.role, self.prop.scenarios)
+        large = f"cases of {least} draws and more were left out: too slow for {slow_s:.0f} s"
+        many = f"{skipped} cases were left out: the others had taken {patience_s:.0f} s"
+        return "; ".join(told for told, so in ((large, least), (many, skipped)) if so)
 
     def _unexercised(self) -> Verdict:
         """No case met the precondition: a policy may put the clause out of force."""
@@ -158,7 +160,8 @@ class Search(Judge):
         known = self.examiner.drawn.get(key)
         if known is not None and not any(self.breaks(case, trace) for case, trace in known):
             return
-        drawing = self.draw(scenario, scenario.count(self.options.effort))
+        stride = self.examiner.pace.stride((self.candidate.source, self.prop.role))
+        drawing = self.draw(scenario, max(1, scenario.count(self.options.effort) // stride))
         if drawing.best is not None:
             raise smaller(drawing.best, self.judged)
         self.examiner.drawn[key] = drawing.traces

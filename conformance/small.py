@@ -29,15 +29,18 @@ class SmallCases:
     """The cases that `made` gives, in its order, and the traces of those that were carried out.
 
     carry: carries cases out, in order; gives each with what became of it, None if it cannot be
-    placed anywhere. It may leave some out.
+    placed anywhere. It may leave some out. asks: whether the case at a place is asked at all;
+    `skipped` are the places of those that were not.
     """
 
     def __init__(
         self, made: Callable[[], Iterable[Case]],
         carry: Callable[[Iterable[Case]], Iterator[tuple[Case, Pair | None]]],
+        asks: Callable[[int], bool] = lambda place: True,
     ) -> None:  # fmt: skip
-        self.made, self.carry = made, carry
+        self.made, self.carry, self.asks = made, carry, asks
         self.found: dict[int, Pair | None] = {}
+        self.skipped: set[int] = set()
         self.complete = False
 
     def at(self, places: range = ALL, kind: Kind = any_kind) -> Iterator[Pair]:
@@ -53,7 +56,14 @@ class SmallCases:
         """Those that nobody has asked for, with their places."""
         if not self.complete:
             made = islice(enumerate(self.made()), places.start, places.stop, places.step)
-            yield from ((at, case) for at, case in made if at not in self.found and kind(case))
+            new = ((at, case) for at, case in made if at not in self.found and kind(case))
+            yield from ((at, case) for at, case in new if self._asked(at))
+
+    def _asked(self, at: int) -> bool:
+        """Whether a place is asked, now that it would be its turn."""
+        asked = self.asks(at)
+        (self.skipped.discard if asked else self.skipped.add)(at)
+        return asked
 
     def _new(self, places: range, kind: Kind) -> Iterator[tuple[int, Pair | None]]:
         """Those, carried out."""

@@ -91,3 +91,13 @@ def test_some_places_are_not_all(places: range) -> None:
     looked(small, places)
 
     assert not small.complete
+
+
+def test_what_is_not_asked_is_remembered() -> None:
+    """Places that are passed over are known, until they are asked after all."""
+    carrier, strict = Carrier(), [True]
+    small = SmallCases(lambda: CASES, carrier, lambda place: place < 2 or not strict[0])
+
+    assert looked(small, range(5)) == [0, 1] and small.skipped == {2, 3, 4}
+    strict[0] = False
+    assert looked(small, range(4)) == [0, 1, 2, 3] and small.skipped == {4}
