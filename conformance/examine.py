@@ -55,8 +55,8 @@ class Options:
 class Examiner:
     """Examines candidates one property at a time, in the worlds of one run.
 
-    heard: is told of each case that was judged: the property, and how many there were. shown: a
-    case of a property that is known to break its law, where it takes long to find one.
+    heard: is told of each case that was judged: the property, and how many there were. shown: by
+    property, the scenario and the case that are known to break its law.
     """
 
     def __init__(self, worlds: Worlds, options: Options, deviations: list[Deviation]) -> None:
@@ -66,7 +66,7 @@ class Examiner:
         self.strategies: dict[Key, Any] = {}
         self.shelf = _shelf(options.scripts) if options.scripts else None
         self.alone: dict[tuple[Source, Case], Trace] = {}
-        self.shown: dict[tuple[Source, Property], Pair] = {}
+        self.shown: dict[tuple[Source, Property], tuple[Scenario, Pair]] = {}
         self.pace = Pace(PATIENCE * options.effort.seconds)
         self.heard: Callable[[Property, int], None] = lambda prop, cases: None
         load_laws()

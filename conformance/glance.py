@@ -34,11 +34,15 @@ MORE = 256
 DRAWN = 4
 """So many are drawn between: only real groups show how a rank finds its place in one."""
 
-STEPS = (range(1, END, 8), range(5, END, 8), range(3, END, 4), range(0, END, 2))
+STEPS = (
+    range(1, END, 8), range(5, END, 8), range(3, END, 4), range(2, END, 4), range(0, END, 4)
+)  # fmt: skip
 """Cases of a loader take their time, and neighbours are much alike: some of each scenario go first,
 but not the very first, which is mostly empty. Together these are all places."""
 
-APART = (range(0, END, 8), range(4, END, 8), range(2, END, 4), range(1, END, 2))
+APART = (
+    range(0, END, 8), range(4, END, 8), range(2, END, 4), range(1, END, 4), range(3, END, 4)
+)  # fmt: skip
 """The same of cases that each take a process, of which scenarios have few, and none is empty."""
 
 
@@ -89,12 +93,14 @@ def _of_samplers(searches: list[Search]) -> Iterator[What]:
 
 
 def _of_loaders(examiner: Examiner, searches: list[Search]) -> Iterator[What]:
-    """Cases that share processes one after another; between them the others, as they end."""
+    """Some of all; then those that share processes, and between them the others, as they end."""
     loaders = [search for search in searches if search.prop.role in LOADERS]
     yield from _shared(loaders, SOON)
     window, done = examiner.worlds.window, examiner.alone
     apart = [(search, places, [*keys(search, places)]) for places in APART for search in loaders]
     window.expect(key for *_, wanted in apart for key in wanted)
+    yield from ((search, partial(_alone, places=APART[0])) for search in loaders)
+    apart = apart[len(loaders) :]
     for look in _shared(loaders, LATER):
         yield look
         ready = [all(key in window.ended or key in done for key in one[2]) for one in apart]
@@ -129,19 +135,18 @@ def _together(search: Search, places: range, kind: Kind = any_kind) -> bool:
 
 
 def _alone(search: Search, places: range) -> bool:
-    """The same of cases that each take processes of their own; what shows it is remembered."""
+    """The same of cases that each take processes of their own."""
     some = [scenario for scenario in search.prop.scenarios if apart(search, scenario)]
-    pairs = (pair for scenario in some for pair in search.small(scenario, places))
-    shown = next((pair for pair in pairs if search.breaks(*pair)), None)
-    if shown is not None:
-        search.examiner.shown[search.candidate.source, search.prop] = shown
-    return shown is not None
+    return any(_breaks(search, scenario, places) for scenario in some)
 
 
 def _breaks(search: Search, scenario: Scenario, places: range, kind: Kind = any_kind) -> bool:
-    return bool(scenario.small) and any(
-        search.breaks(*pair) for pair in search.small(scenario, places, kind)
-    )
+    """Whether a case of a scenario does; it is remembered."""
+    pairs = search.small(scenario, places, kind) if scenario.small else ()
+    found = next((pair for pair in pairs if search.breaks(*pair)), None)
+    if found is not None:
+        search.examiner.shown[search.candidate.source, search.prop] = scenario, found
+    return found is not None
 
 
 def _drawn(search: Search) -> bool:

@@ -77,13 +77,11 @@ class Search(Judge):
         early = self.excused() or (self._stale() if self.options.replay else None)
         if early:
             return early
-        lost = self.worlds.lost.get((self.candidate.source, self.prop.role))
-        shown = self.examiner.shown.get((self.candidate.source, self.prop))
-        told = [(lost.case, lost)] if lost and self.prop.clause.id == self.returns else []
+        scenarios = self._scenarios()
         looks: list[Callable[[], None]] = [
-            *(lambda t=t: self.look([t]) for t in (*told, *filter(None, [shown]))),
-            *(lambda s=s: self.look(self.small(s)) for s in self.prop.scenarios if s.small),
-            *(lambda s=s: self._drawn(s) for s in self.prop.scenarios if s.drawn),
+            *(lambda pair=pair: self.look([pair]) for pair in self._told()),
+            *(lambda s=s: self.look(self.small(s)) for s in scenarios if s.small),
+            *(lambda s=s: self._drawn(s) for s in scenarios if s.drawn),
         ]
         return self.concluded(looks)
 
@@ -133,6 +131,20 @@ class Search(Judge):
         return self._said(NO_VERDICT, told)
 
     # Where to look.
+
+    def _told(self) -> Iterator[Pair]:
+        """What is known to break the law, and would take long to be found again."""
+        lost = self.worlds.lost.get((self.candidate.source, self.prop.role))
+        if lost and self.prop.clause.id == self.returns:
+            yield lost.case, lost
+        _, pair = self.examiner.shown.get((self.candidate.source, self.prop), (None, None))
+        if pair is not None and pair[0].world == "alone":
+            yield pair
+
+    def _scenarios(self) -> list[Scenario]:
+        """All that the property has; what is known to break the law goes first."""
+        first, _ = self.examiner.shown.get((self.candidate.source, self.prop), (None, None))
+        return sorted(self.prop.scenarios, key=lambda scenario: scenario is not first)
 
     def small(
         self, scenario: Scenario, places: range = ALL, kind: Kind = any_kind
