@@ -21,7 +21,8 @@ from conformance.pace import PATIENCE, Pace
 from conformance.properties import Property
 from conformance.scenarios import Effort, Scenario, Setting
 from conformance.search import Search
-from conformance.small import ALL, Kind, Pair, SmallCases, any_kind
+from conformance.small import ALL, Pair, Places, SmallCases
+from conformance.spread import parts
 from conformance.trace import Trace
 from conformance.verdict import Verdict
 from conformance.worlds.worlds import Worlds
@@ -62,6 +63,7 @@ class Examiner:
     def __init__(self, worlds: Worlds, options: Options, deviations: list[Deviation]) -> None:
         self.worlds, self.options, self.deviations = worlds, options, deviations
         self.small: dict[Key, SmallCases] = {}
+        self.divided: dict[Key, list[Places]] = {}
         self.drawn: dict[Key, list[tuple[Case, Trace | None]]] = {}
         self.strategies: dict[Key, Any] = {}
         self.shelf = _shelf(options.scripts) if options.scripts else None
@@ -85,17 +87,16 @@ class Examiner:
         return search.concluded([lambda: search.look([(case, search.trace(case))])])
 
     def traces(
-        self, candidate: Description, role: str, scenario: Scenario,
-        places: range = ALL, kind: Kind = any_kind,
-    ) -> Iterator[Pair]:  # fmt: skip
+        self, candidate: Description, role: str, scenario: Scenario, places: Places = ALL
+    ) -> Iterator[Pair]:
         """The traces of a scenario's small cases, as the candidate can be given them.
 
         Each is carried out once for all clauses that look.
         """
-        return self._small(candidate, role, scenario).at(places, kind)
+        return self._small(candidate, role, scenario).at(places)
 
     def expected(
-        self, candidate: Description, role: str, scenario: Scenario, places: range = ALL
+        self, candidate: Description, role: str, scenario: Scenario, places: Places = ALL
     ) -> Iterator[tuple[Source, Case]]:
         """The small cases of a scenario that will have to be carried out."""
         for _, case in self._small(candidate, role, scenario).left(places):
@@ -120,6 +121,13 @@ class Examiner:
         assert scenario.small is not None
         made = scenario.small(self.setting(candidate, role))
         return map(self.located, all_fitted(made, candidate, self.sizes))
+
+    def parts(self, candidate: Description, role: str, scenario: Scenario) -> list[Places]:
+        """The places of a scenario's small cases in the parts of `spread.parts`."""
+        key = candidate.source, role, scenario.name
+        if key not in self.divided:
+            self.divided[key] = parts([*self.fitting(candidate, role, scenario)])
+        return self.divided[key]
 
     def _carried_out(
         self, role: tuple[Source, str], cases: Iterable[Case]

@@ -10,18 +10,17 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import chain, compress, product
-from operator import not_
+from typing import NamedTuple
 
-from conformance.ahead import apart, keys
+from conformance.ahead import Key, apart, keys
 from conformance.candidate import Description
-from conformance.case import Case
 from conformance.examine import Examiner
-from conformance.laws.loading import workers
 from conformance.properties import Property
 from conformance.roles import LOADERS
 from conformance.scenarios import Scenario
 from conformance.search import Search
-from conformance.small import ALL, Kind, any_kind
+from conformance.small import ALL, Places
+from conformance.spread import UNAIDED
 
 END = sys.maxsize
 
@@ -33,27 +32,6 @@ MORE = 256
 
 DRAWN = 4
 """So many are drawn between: only real groups show how a rank finds its place in one."""
-
-STEPS = (
-    range(1, END, 8), range(5, END, 8), range(3, END, 4), range(2, END, 4), range(0, END, 4)
-)  # fmt: skip
-"""Cases of a loader take their time, and neighbours are much alike: some of each scenario go first,
-but not the very first, which is mostly empty. Together these are all places."""
-
-APART = (
-    range(0, END, 8), range(4, END, 8), range(2, END, 4), range(1, END, 4), range(3, END, 4)
-)  # fmt: skip
-"""The same of cases that each take a process, of which scenarios have few, and none is empty."""
-
-
-def _busy(case: Case) -> bool:
-    """Whether workers are started."""
-    return workers(case) > 0
-
-
-def _unaided(case: Case) -> bool:
-    return not _busy(case)
-
 
 Look = Callable[[Search], bool]
 
@@ -75,10 +53,15 @@ def glanced(
     return found, sum(search.exercise.run for search in searches)
 
 
-SOON = ((STEPS[0], any_kind), *((places, _unaided) for places in STEPS[1:]))
-LATER = tuple((places, _busy) for places in STEPS[1:])
-"""The cases that share processes: to start workers takes a hundred times as long as to do without.
-"""
+SOON, LATER = (0, UNAIDED), (2, 3, 4, 5)
+"""The parts of a loader's cases: what goes first, and those with workers, which take their time."""
+
+FEW_BESIDE = 3
+"""So many that each take a process are under way beside what goes first: those take the processor,
+and these mostly wait."""
+
+PATIENT = ("workers.no-hang", "workers.timeout")
+"""Clauses that wait for a bound to pass: the sooner their cases begin, the sooner they are told."""
 
 
 def _of_samplers(searches: list[Search]) -> Iterator[What]:
@@ -93,25 +76,52 @@ def _of_samplers(searches: list[Search]) -> Iterator[What]:
 
 
 def _of_loaders(examiner: Examiner, searches: list[Search]) -> Iterator[What]:
-    """Some of all; then those that share processes, and between them the others, as they end."""
+    """Some of all, then the rest, part by part; what takes a process of its own as it ends."""
     loaders = [search for search in searches if search.prop.role in LOADERS]
-    yield from _shared(loaders, SOON)
-    window, done = examiner.worlds.window, examiner.alone
-    apart = [(search, places, [*keys(search, places)]) for places in APART for search in loaders]
-    window.expect(key for *_, wanted in apart for key in wanted)
-    yield from ((search, partial(_alone, places=APART[0])) for search in loaders)
-    apart = apart[len(loaders) :]
-    for look in _shared(loaders, LATER):
-        yield look
-        ready = [all(key in window.ended or key in done for key in one[2]) for one in apart]
-        ended, apart = list(compress(apart, ready)), list(compress(apart, map(not_, ready)))
-        yield from ((search, partial(_alone, places=places)) for search, places, _ in ended)
-    yield from ((search, partial(_alone, places=places)) for search, places, _ in apart)
+    left = sorted(_all_apart(loaders), key=_patience)
+    for part in (*SOON, *LATER):
+        _begun(examiner, left, FEW_BESIDE if part in SOON else None)
+        for look in product(loaders, [partial(_together, part=part)]):
+            yield look
+            ready = [_ready(examiner, one) for one in left]
+            yield from (one.what for one in compress(left, ready))
+            left = [one for one, is_ready in zip(left, ready, strict=True) if not is_ready]
+    yield from (one.what for one in left)
 
 
-def _shared(loaders: list[Search], parts: Iterable[tuple[range, Kind]]) -> Iterator[What]:
-    for places, kind in parts:
-        yield from product(loaders, [partial(_together, places=places, kind=kind)])
+class _Apart(NamedTuple):
+    """A look at the cases of a part that each take a process, and which these are."""
+
+    search: Search
+    part: int
+    keys: list[Key]
+
+    @property
+    def what(self) -> What:
+        return self.search, partial(_alone, part=self.part)
+
+
+def _all_apart(loaders: list[Search]) -> Iterator[_Apart]:
+    for search, part in product(loaders, (SOON[0], *LATER)):
+        yield _Apart(search, part, [*keys(search, part)])
+
+
+def _patience(one: _Apart) -> tuple[int, bool]:
+    """By what the cases are sorted: part by part, of patient clauses some parts earlier."""
+    patient = one.search.prop.clause.id in PATIENT
+    return (one.part // 3 if patient else one.part), not patient
+
+
+def _begun(examiner: Examiner, apart: list[_Apart], room: int | None) -> None:
+    """Begin what has not begun, as soon as there is room."""
+    wanted = (key for one in apart for key in one.keys if key not in examiner.alone)
+    examiner.worlds.window.expect(wanted, room)
+
+
+def _ready(examiner: Examiner, one: _Apart) -> bool:
+    """Whether its cases have ended; so has what is no case at all."""
+    ended = examiner.worlds.window.ended
+    return all(key in ended or key in examiner.alone for key in one.keys)
 
 
 def _found(searches: list[Search], what: What) -> Property | None:
@@ -123,26 +133,26 @@ def _found(searches: list[Search], what: What) -> Property | None:
     return next((search.prop for search in judges if search.has_lost()), None)
 
 
-def _small(search: Search, places: range = ALL) -> bool:
+def _small(search: Search, places: Places = ALL) -> bool:
     """Whether a small case breaks the law."""
     return any(_breaks(search, scenario, places) for scenario in search.prop.scenarios)
 
 
-def _together(search: Search, places: range, kind: Kind = any_kind) -> bool:
-    """The same of cases that share a process."""
-    some = [scenario for scenario in search.prop.scenarios if not apart(search, scenario)]
-    return any(_breaks(search, scenario, places, kind) for scenario in some)
+def _together(search: Search, part: int) -> bool:
+    """The same of a part of those cases that share a process."""
+    some = [s for s in search.prop.scenarios if s.small and not apart(search, s)]
+    return any(_breaks(search, scenario, search.parts(scenario)[part]) for scenario in some)
 
 
-def _alone(search: Search, places: range) -> bool:
-    """The same of cases that each take processes of their own."""
+def _alone(search: Search, part: int) -> bool:
+    """The same of a part of those cases that each take processes of their own."""
     some = [scenario for scenario in search.prop.scenarios if apart(search, scenario)]
-    return any(_breaks(search, scenario, places) for scenario in some)
+    return any(_breaks(search, scenario, search.parts(scenario)[part]) for scenario in some)
 
 
-def _breaks(search: Search, scenario: Scenario, places: range, kind: Kind = any_kind) -> bool:
+def _breaks(search: Search, scenario: Scenario, places: Places) -> bool:
     """Whether a case of a scenario does; it is remembered."""
-    pairs = search.small(scenario, places, kind) if scenario.small else ()
+    pairs = search.small(scenario, places) if scenario.small else ()
     found = next((pair for pair in pairs if search.breaks(*pair)), None)
     if found is not None:
         search.examiner.shown[search.candidate.source, search.prop] = scenario, found

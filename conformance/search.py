@@ -23,7 +23,7 @@ from conformance.properties import Property
 from conformance.report.document import command, document
 from conformance.report.evidence import evidence
 from conformance.scenarios import Scenario
-from conformance.small import ALL, Kind, Pair, any_kind
+from conformance.small import ALL, Pair, Places
 from conformance.trace import SLOW, Trace
 from conformance.verdict import (
     DECLARED,
@@ -146,11 +146,13 @@ class Search(Judge):
         first, _ = self.examiner.shown.get((self.candidate.source, self.prop), (None, None))
         return sorted(self.prop.scenarios, key=lambda scenario: scenario is not first)
 
-    def small(
-        self, scenario: Scenario, places: range = ALL, kind: Kind = any_kind
-    ) -> Iterator[Pair]:
+    def small(self, scenario: Scenario, places: Places = ALL) -> Iterator[Pair]:
         """The small cases of a scenario, with their traces."""
-        return self.examiner.traces(self.candidate, self.prop.role, scenario, places, kind)
+        return self.examiner.traces(self.candidate, self.prop.role, scenario, places)
+
+    def parts(self, scenario: Scenario) -> list[Places]:
+        """The places of the small cases of a loader's scenario, the most telling part first."""
+        return self.examiner.parts(self.candidate, self.prop.role, scenario)
 
     def look(self, pairs: Iterable[Pair]) -> None:
         for case, trace in pairs:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from itertools import islice
 from operator import itemgetter
 
@@ -13,16 +13,11 @@ from conformance.trace import Trace
 
 Pair = tuple[Case, Trace]
 
+Places = Container[int]
+"""Some of the places at which cases come."""
+
 ALL = range(sys.maxsize)
 """Every place."""
-
-Kind = Callable[[Case], bool]
-"""Whether a case is of a kind."""
-
-
-def any_kind(_: Case) -> bool:
-    """Every case is."""
-    return True
 
 
 class SmallCases:
@@ -43,20 +38,20 @@ class SmallCases:
         self.skipped: set[int] = set()
         self.complete = False
 
-    def at(self, places: range = ALL, kind: Kind = any_kind) -> Iterator[Pair]:
-        """The cases of a kind at these places, smallest first, with their traces."""
+    def at(self, places: Places = ALL) -> Iterator[Pair]:
+        """The cases at these places, smallest first, with their traces."""
         known = sorted((at, pair) for at, pair in self.found.items() if at in places)
-        new = self._new(places, kind)
+        new = self._new(places)
         for _, pair in heapq.merge(known, new, key=itemgetter(0)):
-            if pair is not None and kind(pair[0]):
+            if pair is not None:
                 yield pair
-        self.complete = self.complete or (places == ALL and kind is any_kind)
+        self.complete = self.complete or places == ALL
 
-    def left(self, places: range = ALL, kind: Kind = any_kind) -> Iterator[tuple[int, Case]]:
+    def left(self, places: Places = ALL) -> Iterator[tuple[int, Case]]:
         """Those that nobody has asked for, with their places."""
         if not self.complete:
-            made = islice(enumerate(self.made()), places.start, places.stop, places.step)
-            new = ((at, case) for at, case in made if at not in self.found and kind(case))
+            made = islice(enumerate(self.made()), getattr(places, "stop", None))
+            new = ((at, case) for at, case in made if at in places and at not in self.found)
             yield from ((at, case) for at, case in new if self._asked(at))
 
     def _asked(self, at: int) -> bool:
@@ -65,12 +60,12 @@ class SmallCases:
         (self.skipped.discard if asked else self.skipped.add)(at)
         return asked
 
-    def _new(self, places: range, kind: Kind) -> Iterator[tuple[int, Pair | None]]:
+    def _new(self, places: Places) -> Iterator[tuple[int, Pair | None]]:
         """Those, carried out."""
         placed: dict[Case, int] = {}
 
         def asked() -> Iterator[Case]:
-            for at, case in self.left(places, kind):
+            for at, case in self.left(places):
                 placed[case] = at
                 yield case
 

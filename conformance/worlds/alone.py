@@ -49,10 +49,14 @@ class Window:
         self.under_way: dict[Key, _UnderWay] = {}
         self.ended: dict[Key, list[RankTrace]] = {}
         self.expected: Iterator[Key] = iter(())
+        self.room = AT_ONCE
 
-    def expect(self, keys: Iterable[Key]) -> None:
-        """These will be asked for, in this order; they begin as soon as there is room."""
-        self.expected = iter(keys)
+    def expect(self, keys: Iterable[Key], room: int | None = None) -> None:
+        """These will be asked for, in this order; they begin as soon as there is room.
+
+        room: how many may be under way by then, `AT_ONCE` if nothing is said.
+        """
+        self.expected, self.room = iter(keys), AT_ONCE if room is None else room
         self.turn()
 
     def forget(self) -> None:
@@ -77,7 +81,7 @@ class Window:
         """Take what has ended, and begin what is expected; waits for nothing."""
         if self.under_way:
             self._receive(0.0)
-        for key in islice(self.expected, max(0, AT_ONCE - len(self.under_way))):
+        for key in islice(self.expected, max(0, self.room - len(self.under_way))):
             self._begin(key)
 
     def traces(

@@ -1,0 +1,104 @@
+"""An order of cases in which few of them show much: what goes first differs as much as it can.
+
+Most faults show where two things come together: an option and a size, a kind of data and a step of
+the plan. So each next case is the one that shows most pairs which none before it has shown; when
+all have been shown, they are shown once more. (Pairwise testing: Cohen, Dalal, Fredman, Patton, The
+AETG system, IEEE Transactions on Software Engineering 23, 1997. Its greedy choice, from a list.)
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator, Sequence
+from dataclasses import fields, is_dataclass
+from itertools import combinations, pairwise
+from math import ceil
+from typing import Any
+
+from conformance.case import Case
+from conformance.laws.loading import workers
+from conformance.small import Places
+
+Pairs = set[tuple[str, str]]
+
+BUSY, QUICK = (0, 1 / 8, 1 / 4, 1 / 2, 3 / 4, 1), (0, 1 / 4, 1)
+"""Where the order of cases with workers is cut into parts, and that of those without, which take a
+hundredth of the time."""
+
+UNAIDED = 1
+"""The part of most cases that start no workers."""
+
+
+def parts(cases: Sequence[Case]) -> list[Places]:
+    """The places of a loader's cases in six parts, as they are best looked at: some of all, the
+    others without workers, and the rest."""
+    busy = [bool(workers(case)) or case.world == "alone" for case in cases]
+    first, *rest = _cut(cases, [at for at, is_busy in enumerate(busy) if is_busy], BUSY)
+    some, others = _cut(cases, [at for at, is_busy in enumerate(busy) if not is_busy], QUICK)
+    return [first | some, others, *rest]
+
+
+def _cut(
+    cases: Sequence[Case], places: Sequence[int], cuts: Sequence[float]
+) -> list[frozenset[int]]:
+    order = [places[at] for at in spread([cases[at] for at in places])]
+    ends = [ceil(cut * len(order)) for cut in cuts]
+    return [frozenset(order[start:end]) for start, end in pairwise(ends)]
+
+
+def spread(cases: Sequence[Case]) -> list[int]:
+    """The places of the cases, each once; of those that show as much the earliest goes first."""
+    shown = [set(_features(case)) for case in cases]
+    always = set.intersection(*shown) if shown else set()
+    pairs = [_pairs(one - always) for one in shown]
+    order: list[int] = []
+    while len(order) < len(cases):
+        order += _once(pairs, set(range(len(cases))) - set(order))
+    return order
+
+
+def _once(pairs: Sequence[Pairs], places: set[int]) -> Iterator[int]:
+    """Places that show all pairs once, and at least one place.
+
+    What a place would show anew only gets less, so who is best by an old count and still best by a
+    new one is best of all.
+    """
+    seen: Pairs = set()
+    best = [(-len(pairs[place]), place) for place in places]
+    heapq.heapify(best)
+    while best:
+        _, place = best[0]
+        new = -len(pairs[place] - seen), place
+        if heapq.heapreplace(best, new) and best[0] == new:
+            if not new[0] and seen:
+                return
+            heapq.heappop(best)
+            seen |= pairs[place]
+            yield place
+
+
+def _pairs(features: set[str]) -> Pairs:
+    """Each feature with each other, and by itself."""
+    alone = ((feature, feature) for feature in features)
+    return {*alone, *combinations(sorted(features), 2)}
+
+
+def _features(case: Case) -> Iterator[str]:
+    """What decides a case, piece by piece: each argument and each step, field by field."""
+    for name, value in case.arguments:
+        yield from _told(name, value)
+    for step in case.plan:
+        yield from _told("", step)
+
+
+def _told(name: str, value: Any) -> Iterator[str]:
+    if is_dataclass(value):
+        kind = type(value).__name__
+        yield f"{name} {kind}"
+        for one in fields(value):
+            yield from _told(f"{name} {kind}.{one.name}", getattr(value, one.name))
+    elif isinstance(value, tuple):
+        for part in value:
+            yield from _told(name, part)
+    else:
+        yield f"{name} {value!r}"

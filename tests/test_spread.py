@@ -1,0 +1,70 @@
+"""What goes first of a scenario shows as much as so few cases can."""
+
+from __future__ import annotations
+
+from itertools import chain, product
+from typing import Any
+
+import pytest
+
+from conformance.case import Case
+from conformance.datasets import Mapped, Stream
+from conformance.operations import Iterate, Len, Open
+from conformance.spread import parts, spread
+
+
+def loading(world: str = "simulated", **options: Any) -> Case:
+    return Case("DataLoader", options, [Iterate()], world=world)
+
+
+GRID = [
+    loading(dataset=Mapped(n), batch_size=size, drop_last=drop, num_workers=workers)
+    for n, size, drop, workers in product((0, 1, 5, 8), (1, 2), (False, True), (1, 2, 3))
+]
+
+
+def shown(cases: list[Case], names: tuple[str, ...]) -> set[tuple[Any, ...]]:
+    """Which values of these options come together."""
+    given = [dict(case.arguments) for case in cases]
+    return {tuple(repr(one[name]) for name in names) for one in given}
+
+
+def test_each_place_comes_once() -> None:
+    """An order leaves no case out, and repeats none, however much alike they are."""
+    for cases in (GRID, GRID[:1], [], [GRID[0]] * 5):
+        assert sorted(spread(cases)) == list(range(len(cases)))
+
+
+@pytest.mark.parametrize("names", [("dataset", "num_workers"), ("batch_size", "drop_last")])
+def test_all_pairs_come_soon(names: tuple[str, ...]) -> None:
+    """A third of a grid of 48 cases shows all pairs; every third of them does not."""
+    order = spread(GRID)
+
+    assert shown([GRID[at] for at in order[:16]], names) == shown(GRID, names)
+    assert shown(GRID[::3], ("num_workers",)) != shown(GRID, ("num_workers",))
+
+
+def test_fields_and_steps_count() -> None:
+    """What is unlike in a field of a dataset, or in a step of the plan, is not left for the end."""
+    alike = [loading(dataset=Stream(8), num_workers=2, batch_size=size) for size in range(1, 20)]
+    sized = loading(dataset=Stream(8, sized=True), num_workers=2, batch_size=3)
+    opened = alike[4].with_plan([Len(), Open("a")])
+
+    assert {19, 20} <= set(spread([*alike, sized, opened])[:3])
+
+
+def test_parts_hold_every_place_once() -> None:
+    """The first part has some of all; the second the others that start no workers."""
+    unaided = [loading(dataset=Mapped(n), num_workers=0) for n in range(12)]
+    first, others, *rest = (set(one) for one in parts([*GRID, *unaided]))  # type: ignore[call-overload]
+
+    assert sorted(chain(first, others, *rest)) == list(range(60))
+    assert len(first) == 6 + 3 and others | {at for at in first if at >= 48} == {*range(48, 60)}
+    assert [len(one) for one in rest] == [6, 12, 12, 12]
+
+
+def test_who_is_alone_takes_time_without_workers() -> None:
+    """A case with a process of its own is not among the quick ones."""
+    cases = [loading("alone", dataset=Mapped(n), num_workers=0) for n in range(8)]
+
+    assert [len(set(one)) for one in parts(cases)] == [1, 0, 1, 2, 2, 2]  # type: ignore[call-overload]
