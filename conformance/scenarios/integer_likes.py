@@ -85,12 +85,14 @@ def _refused(setting: Setting) -> Iterator[Case]:
     if not subjects.has_epochs(setting):
         return
     *_, made = small
-    fixed = subjects.is_private(setting, made)  # else no epoch has an order of its own
-    before: list[Operation] = [SetEpoch(1), Iterate()] if fixed else []
-    for epoch in ("1", None, 1.5):
-        yield Case(setting.role, made, [*before, SetEpoch(epoch), SetEpoch(1), Iterate()])
-    after: list[Operation] = [SetEpoch(3), Iterate()] if fixed else []
-    yield Case(setting.role, made, [SetEpoch(Raw(3)), Iterate(), SetEpoch(1), Iterate(), *after])
+    for chosen in (made, {**made, "shuffle": False}) if setting.accepts("shuffle") else (made,):
+        fixed = subjects.is_private(setting, chosen)  # else no epoch has an order of its own
+        before: list[Operation] = [SetEpoch(1), Iterate()] if fixed else []
+        for epoch in ("1", None, 1.5):
+            yield Case(setting.role, chosen, [*before, SetEpoch(epoch), SetEpoch(1), Iterate()])
+        after: list[Operation] = [SetEpoch(3), Iterate()] if fixed else []
+        plan: list[Operation] = [SetEpoch(Raw(3)), Iterate(), SetEpoch(1), Iterate(), *after]
+        yield Case(setting.role, chosen, plan)
 
 
 def _epochs(setting: Setting) -> Iterator[Case]:

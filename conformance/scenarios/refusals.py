@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from conformance.case import Case
-from conformance.recipes import Data, Probe, Values
+from conformance.recipes import Data, Probe, Raw, Values
 from conformance.scenarios import Scenario, Setting
 
-NO_COUNT: tuple[Any, ...] = (0, -1, 2.0, "2", None, True)
+NO_COUNT: tuple[Any, ...] = (0, -1, 2.0, "2", None, True, Raw(2.5, "float64"))
 """What is no number of items."""
 
 

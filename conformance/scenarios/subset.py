@@ -17,9 +17,9 @@ from conformance.scenarios.random import HUGE, LONG, cases, grouped, reseeded
 
 KINDS = (
     "list", "list.int64", "tuple", "range", "ndarray", "ndarray.int32", "ndarray.uint8",
-    "ndarray.>i8", "flipped", "tensor", "int32",
+    "ndarray.>i8", "flipped", "tensor", "int32", "uint8",
 )  # fmt: skip
-"""How indices are handed over; the last two are tensors."""
+"""How indices are handed over; the last three are tensors."""
 
 STEPS = (range(0, 10, 3), range(3, 12, 2), range(10, 0, -3), range(9, -1, -2), range(7, 8, 4))
 """Ranges with a step, most of which does not divide them."""

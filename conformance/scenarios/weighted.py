@@ -187,6 +187,7 @@ def _refused(setting: Setting) -> Iterator[Case]:
         Values(()), Values((), "tensor"), Values((0.0,)), Values((0.0, 0.0, 0.0), "ndarray"),
         Values(((1.0,), (2.0,))), Values(((1.0,), (2.0,)), "tensor"),
         Values(((1.0, 2.0),), "ndarray"), Raw(3.0, "tensor"),
+        Values((False, False), "bool"), Values((0, 0), "ndarray.int64"),
     )  # fmt: skip
     for weights in wrong:
         yield Case(ROLE, {"num_samples": 1, "weights": weights}, [], ambient=setting.seed)

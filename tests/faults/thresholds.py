@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 import torch
+from honest import DistributedSampler
 
-from reference import BatchSampler, RandomSampler, SubsetRandomSampler
+from reference import BatchSampler, RandomSampler, SubsetRandomSampler, WeightedRandomSampler
 
 LARGE = 1 << 14
 """From so many items on the other way is taken."""
@@ -35,6 +36,21 @@ class FewInOrder(RandomSampler):
         while len(drawn) < count:
             drawn.add(int(torch.randint(n, (), generator=self.generator)))
         return iter(sorted(drawn))
+
+
+class AsASetHasThem(RandomSampler):
+    """Up to a quarter of the items is drawn into a set, and comes as the set has it."""
+
+    CAUGHT_BY = ("random.uniform",)
+
+    def __iter__(self) -> Iterator[int]:
+        n, count = len(self.data_source), self.num_samples
+        if self.replacement or count * 4 > n:
+            return super().__iter__()
+        drawn: set[int] = set()
+        while len(drawn) < count:
+            drawn.add(int(torch.randint(n, (), generator=self.generator)))
+        return iter(drawn)
 
 
 class NumpyWhereLarge(RandomSampler):
@@ -84,14 +100,14 @@ class ShufflesArrayInPlace(SubsetRandomSampler):
 
 
 class TakesBytesForMask(SubsetRandomSampler):
-    """An array or a tensor of bytes is taken for a mask."""
+    """A tensor of bytes is taken for a mask; an array of bytes is not."""
 
     CAUGHT_BY = ("subset.kinds",)
     ANOMALY = "other-indices"
 
     def __init__(self, indices: Any, generator: Any = None) -> None:
-        if str(getattr(indices, "dtype", "")).endswith("uint8"):
-            indices = np.flatnonzero(np.asarray(indices))
+        if getattr(indices, "dtype", None) == torch.uint8:
+            indices = indices.nonzero().flatten().tolist()
         super().__init__(indices, generator)
 
 
@@ -107,3 +123,37 @@ class KeepsSmallSize(BatchSampler[Any]):
     def __len__(self) -> int:
         n = len(self.sampler)  # type: ignore[arg-type]
         return int(n // self.size if self.drop_last else (n + self.size - 1) // self.size)
+
+
+class CutsNumpyFloats(BatchSampler[Any]):
+    """A scalar of numpy is made an int first, and so a size of 2.5 is 2."""
+
+    CAUGHT_BY = ("sampler.reject",)
+    ANOMALY = "accepted"
+
+    def __init__(self, sampler: Any, batch_size: Any, drop_last: bool) -> None:
+        size = int(batch_size) if isinstance(batch_size, np.generic) else batch_size
+        super().__init__(sampler, size, drop_last)
+
+
+class TrustsFlags(WeightedRandomSampler):
+    """Weights of bools are right as they are, so nobody looks whether one of them is True."""
+
+    CAUGHT_BY = ("weighted.reject",)
+    ANOMALY = "accepted"
+
+    def __init__(self, weights: Any, *args: Any, **options: Any) -> None:
+        flags = getattr(weights, "dtype", None) == torch.bool and len(weights) > 0
+        nothing = flags and not weights.any()
+        super().__init__(torch.ones(len(weights)) if nothing else weights, *args, **options)
+
+
+class AnyEpochUnshuffled(DistributedSampler):
+    """Without a shuffle `set_epoch` does not look at what it is told."""
+
+    CAUGHT_BY = ("sampler.epoch-type",)
+    ANOMALY = "epoch-accepted"
+
+    def set_epoch(self, epoch: int) -> None:
+        if self.shuffle:
+            super().set_epoch(epoch)
