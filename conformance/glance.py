@@ -9,7 +9,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from itertools import chain, compress, product
+from itertools import chain, compress, groupby, product
+from operator import itemgetter
 from typing import NamedTuple
 
 from conformance.ahead import Key, apart, keys
@@ -20,7 +21,6 @@ from conformance.roles import LOADERS
 from conformance.scenarios import Scenario
 from conformance.search import Search
 from conformance.small import ALL, Places
-from conformance.spread import UNAIDED
 
 END = sys.maxsize
 
@@ -53,12 +53,15 @@ def glanced(
     return found, sum(search.exercise.run for search in searches)
 
 
-SOON, LATER = (0, UNAIDED), (2, 3, 4, 5)
-"""The parts of a loader's cases: what goes first, and those with workers, which take their time."""
+PARTS = range(6)
+"""The parts of a loader's cases, as `spread.parts` divides them."""
 
-FEW_BESIDE = 3
-"""So many that each take a process are under way beside what goes first: those take the processor,
-and these mostly wait."""
+FIRST = 10
+"""So many looks have the processor for themselves: they show most faults."""
+
+FEW_BESIDE, SOON = 3, 2
+"""So many cases that each take a process are under way beside the first parts, which take the
+processor while those mostly wait."""
 
 PATIENT = ("workers.no-hang", "workers.timeout")
 """Clauses that wait for a bound to pass: the sooner their cases begin, the sooner they are told."""
@@ -78,11 +81,13 @@ def _of_samplers(searches: list[Search]) -> Iterator[What]:
 def _of_loaders(examiner: Examiner, searches: list[Search]) -> Iterator[What]:
     """Some of all, then the rest, part by part; what takes a process of its own as it ends."""
     loaders = [search for search in searches if search.prop.role in LOADERS]
+    shared = [*product(PARTS, loaders)]
+    yield from ((search, partial(_together, part=part)) for part, search in shared[:FIRST])
     left = sorted(_all_apart(loaders), key=_patience)
-    for part in (*SOON, *LATER):
-        _begun(examiner, left, FEW_BESIDE if part in SOON else None)
-        for look in product(loaders, [partial(_together, part=part)]):
-            yield look
+    for part, some in groupby(shared[FIRST:], itemgetter(0)):
+        _begun(examiner, left, FEW_BESIDE if part < SOON else None)
+        for _, search in some:
+            yield search, partial(_together, part=part)
             ready = [_ready(examiner, one) for one in left]
             yield from (one.what for one in compress(left, ready))
             left = [one for one, is_ready in zip(left, ready, strict=True) if not is_ready]
@@ -102,7 +107,7 @@ class _Apart(NamedTuple):
 
 
 def _all_apart(loaders: list[Search]) -> Iterator[_Apart]:
-    for search, part in product(loaders, (SOON[0], *LATER)):
+    for search, part in product(loaders, PARTS):
         yield _Apart(search, part, [*keys(search, part)])
 
 

@@ -21,12 +21,9 @@ from conformance.small import Places
 
 Pairs = set[tuple[str, str]]
 
-BUSY, QUICK = (0, 1 / 8, 1 / 4, 1 / 2, 3 / 4, 1), (0, 1 / 4, 1)
+BUSY, QUICK = (0, 1 / 8, 1 / 4, 1 / 2, 3 / 4, 1), (0, 1 / 2, 1)
 """Where the order of cases with workers is cut into parts, and that of those without, which take a
 hundredth of the time."""
-
-UNAIDED = 1
-"""The part of most cases that start no workers."""
 
 
 def parts(cases: Sequence[Case]) -> list[Places]:
