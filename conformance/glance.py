@@ -81,10 +81,10 @@ def _of_samplers(searches: list[Search]) -> Iterator[What]:
 def _of_loaders(examiner: Examiner, searches: list[Search]) -> Iterator[What]:
     """Some of all, then the rest, part by part; what takes a process of its own as it ends."""
     loaders = [search for search in searches if search.prop.role in LOADERS]
-    shared = [*product(PARTS, loaders)]
-    yield from ((search, partial(_together, part=part)) for part, search in shared[:FIRST])
+    shared, first = [*product(PARTS, loaders)], min(FIRST, len(loaders))
+    yield from ((search, partial(_together, part=part)) for part, search in shared[:first])
     left = sorted(_all_apart(loaders), key=_patience)
-    for part, some in groupby(shared[FIRST:], itemgetter(0)):
+    for part, some in groupby(shared[first:], itemgetter(0)):
         _begun(examiner, left, FEW_BESIDE if part < SOON else None)
         for _, search in some:
             yield search, partial(_together, part=part)
