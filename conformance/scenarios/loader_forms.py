@@ -28,7 +28,7 @@ TYPES = (
     "complex64",
 )  # fmt: skip
 ARRAYS = ("bool", "uint16", "uint32", "uint64", "float16", "float64", "complex64")
-SHAPES = ((), (1,), (3,), (2, 3), (0,), (0, 3), (3, 0), (3, 1, 2))
+SHAPES = ((1,), (3,), (2, 3), (0,), (0, 3), (3, 0), (3, 1, 2))
 LAYOUTS = ("transposed", "sliced", "expanded")
 KINDS = ("list", "dict", "tuple", "named", "spot", "ordered", "table", "default")
 KINDS_OF_LEAVES = ("int", "float", "either", "tensor", "array", "scalar", "text", "bool")
@@ -36,7 +36,7 @@ KEYS: tuple[Any, ...] = ("b", "a", 1, (2, "x"), None, 0.5, b"k", -1, "")
 MIXED = ("b", 1, (2, "x"), None)
 
 LEAVES = (
-    *(Leaf("tensor", dtype, (2, 3)) for dtype in TYPES),
+    *(Leaf("tensor", dtype, shape) for dtype in TYPES for shape in ((2, 3), ())),
     *(Leaf("tensor", "float32", shape) for shape in SHAPES),
     *(Leaf("tensor", "int16", (2, 3), layout) for layout in LAYOUTS),
     *(Leaf("array", dtype, (3,)) for dtype in ARRAYS),

@@ -60,6 +60,19 @@ class CastsArrays(_Collates):
         return found.float() if isinstance(samples[0], torch.Tensor) else found
 
 
+class ThroughItem(_Collates):
+    """Tensors of one number are read by `item()`, and come out as float32 whatever they were."""
+
+    CAUGHT_BY = ("loader.collate",)
+    ANOMALY = "made-otherwise"
+
+    def merged(self, samples: list[Any]) -> Any:
+        first = samples[0]
+        if isinstance(first, torch.Tensor) and first.is_floating_point() and not first.dim():
+            return torch.tensor([sample.item() for sample in samples])
+        return default_collate(samples)
+
+
 class JoinsText(_Collates):
     """Strings are joined."""
 
