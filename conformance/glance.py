@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import chain, compress, groupby, product
-from operator import itemgetter
+from operator import itemgetter, not_
 from typing import NamedTuple
 
 from conformance.ahead import Key, apart, keys
@@ -59,9 +59,9 @@ PARTS = range(6)
 FIRST = 10
 """So many looks have the processor for themselves: they show most faults."""
 
-FEW_BESIDE, SOON = 3, 2
-"""So many cases that each take a process are under way beside the first parts, which take the
-processor while those mostly wait."""
+SOON, FEW_BESIDE = 2, 3
+"""Beside the first two parts, which take the processor, no more than three of the cases are under
+way that each take a process and mostly wait."""
 
 PATIENT = ("workers.no-hang", "workers.timeout")
 """Clauses that wait for a bound to pass: the sooner their cases begin, the sooner they are told."""
@@ -82,16 +82,21 @@ def _of_loaders(examiner: Examiner, searches: list[Search]) -> Iterator[What]:
     """Some of all, then the rest, part by part; what takes a process of its own as it ends."""
     loaders = [search for search in searches if search.prop.role in LOADERS]
     shared, first = [*product(PARTS, loaders)], min(FIRST, len(loaders))
-    yield from ((search, partial(_together, part=part)) for part, search in shared[:first])
+    yield from (_together(*one) for one in shared[:first])
     left = sorted(_all_apart(loaders), key=_patience)
     for part, some in groupby(shared[first:], itemgetter(0)):
         _begun(examiner, left, FEW_BESIDE if part < SOON else None)
-        for _, search in some:
-            yield search, partial(_together, part=part)
+        for one in some:
+            yield _together(*one)
             ready = [_ready(examiner, one) for one in left]
             yield from (one.what for one in compress(left, ready))
-            left = [one for one, is_ready in zip(left, ready, strict=True) if not is_ready]
+            left = [*compress(left, map(not_, ready))]
     yield from (one.what for one in left)
+
+
+def _together(part: int, search: Search) -> What:
+    """A look at the cases of a part that share processes."""
+    return search, partial(_of_part, part=part, alone=False)
 
 
 class _Apart(NamedTuple):
@@ -103,7 +108,7 @@ class _Apart(NamedTuple):
 
     @property
     def what(self) -> What:
-        return self.search, partial(_alone, part=self.part)
+        return self.search, partial(_of_part, part=self.part, alone=True)
 
 
 def _all_apart(loaders: list[Search]) -> Iterator[_Apart]:
@@ -143,15 +148,9 @@ def _small(search: Search, places: Places = ALL) -> bool:
     return any(_breaks(search, scenario, places) for scenario in search.prop.scenarios)
 
 
-def _together(search: Search, part: int) -> bool:
-    """The same of a part of those cases that share a process."""
-    some = [s for s in search.prop.scenarios if s.small and not apart(search, s)]
-    return any(_breaks(search, scenario, search.parts(scenario)[part]) for scenario in some)
-
-
-def _alone(search: Search, part: int) -> bool:
-    """The same of a part of those cases that each take processes of their own."""
-    some = [scenario for scenario in search.prop.scenarios if apart(search, scenario)]
+def _of_part(search: Search, part: int, alone: bool) -> bool:
+    """The same of a part: of cases that each take processes of their own, or of all others."""
+    some = [s for s in search.prop.scenarios if s.small and apart(search, s) is alone]
     return any(_breaks(search, scenario, search.parts(scenario)[part]) for scenario in some)
 
 

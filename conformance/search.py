@@ -137,14 +137,19 @@ class Search(Judge):
         lost = self.worlds.lost.get((self.candidate.source, self.prop.role))
         if lost and self.prop.clause.id == self.returns:
             yield lost.case, lost
-        _, pair = self.examiner.shown.get((self.candidate.source, self.prop), (None, None))
-        if pair is not None and pair[0].world == "alone":
-            yield pair
+        shown = self._shown()
+        if shown and shown[1][0].world == "alone":
+            yield shown[1]
 
     def _scenarios(self) -> list[Scenario]:
         """All that the property has; what is known to break the law goes first."""
-        first, _ = self.examiner.shown.get((self.candidate.source, self.prop), (None, None))
+        shown = self._shown()
+        first = shown[0] if shown else None
         return sorted(self.prop.scenarios, key=lambda scenario: scenario is not first)
+
+    def _shown(self) -> tuple[Scenario, Pair] | None:
+        """What the glance has found."""
+        return self.examiner.shown.get((self.candidate.source, self.prop))
 
     def small(self, scenario: Scenario, places: Places = ALL) -> Iterator[Pair]:
         """The small cases of a scenario, with their traces."""

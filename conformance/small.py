@@ -50,7 +50,8 @@ class SmallCases:
     def left(self, places: Places = ALL) -> Iterator[tuple[int, Case]]:
         """Those that nobody has asked for, with their places."""
         if not self.complete:
-            made = islice(enumerate(self.made()), getattr(places, "stop", None))
+            end = places.stop if isinstance(places, range) else None
+            made = islice(enumerate(self.made()), end)
             new = ((at, case) for at, case in made if at in places and at not in self.found)
             yield from ((at, case) for at, case in new if self._asked(at))
 

@@ -66,12 +66,14 @@ def _once(pairs: Sequence[Pairs], places: set[int]) -> Iterator[int]:
     while best:
         _, place = best[0]
         new = -len(pairs[place] - seen), place
-        if heapq.heapreplace(best, new) and best[0] == new:
-            if not new[0] and seen:
-                return
-            heapq.heappop(best)
-            seen |= pairs[place]
-            yield place
+        heapq.heapreplace(best, new)
+        if best[0] != new:
+            continue
+        if not new[0] and seen:
+            return
+        heapq.heappop(best)
+        seen |= pairs[place]
+        yield place
 
 
 def _pairs(features: set[str]) -> Pairs:

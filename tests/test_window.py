@@ -84,6 +84,16 @@ def test_no_more_than_so_many_at_once(window: Window, monkeypatch: pytest.Monkey
     assert ended(window, 5)
 
 
+def test_who_expects_says_how_much_room_there_is(window: Window) -> None:
+    """The room is that of who expected last, and `AT_ONCE` again where nothing is said."""
+    window.expect(((REFERENCE, case) for case in cases(5)), room=1)
+    assert len(window.under_way) == 1
+
+    window.expect((REFERENCE, case) for case in cases(5))
+    assert len(window.under_way) + len(window.ended) == 5
+    assert ended(window, 5)
+
+
 def test_what_is_forgotten_ends(window: Window) -> None:
     """No process lives on of a case for which nobody will ask."""
     window.expect([(REFERENCE, slow())])

@@ -27,29 +27,27 @@ class FewInOrder(RandomSampler):
     """A few of many are drawn until they differ, and come in ascending order."""
 
     CAUGHT_BY = ("random.uniform",)
+    sparse = SPARSE
 
     def __iter__(self) -> Iterator[int]:
         n, count = len(self.data_source), self.num_samples
-        if self.replacement or count * SPARSE > n:
+        if self.replacement or count * self.sparse > n:
             return super().__iter__()
         drawn: set[int] = set()
         while len(drawn) < count:
             drawn.add(int(torch.randint(n, (), generator=self.generator)))
+        return self._come(drawn)
+
+    def _come(self, drawn: set[int]) -> Iterator[int]:
         return iter(sorted(drawn))
 
 
-class AsASetHasThem(RandomSampler):
+class AsASetHasThem(FewInOrder):
     """Up to a quarter of the items is drawn into a set, and comes as the set has it."""
 
-    CAUGHT_BY = ("random.uniform",)
+    sparse = 4
 
-    def __iter__(self) -> Iterator[int]:
-        n, count = len(self.data_source), self.num_samples
-        if self.replacement or count * 4 > n:
-            return super().__iter__()
-        drawn: set[int] = set()
-        while len(drawn) < count:
-            drawn.add(int(torch.randint(n, (), generator=self.generator)))
+    def _come(self, drawn: set[int]) -> Iterator[int]:
         return iter(drawn)
 
 
