@@ -21,9 +21,10 @@ class Fault(Recipe):
     """What goes wrong, where, and at which index (or batch, or worker).
 
     where: "item" (`__getitem__`, or `__next__` of an iterable), "iter" (`__iter__` of an iterable),
-    "collate", "init" (`worker_init_fn`), "sampler". what: a key of `worlds/mishaps.py`: the name of
-    an exception, of a signal ("SIG37" for one that has none), "exit 3", "unpicklable", "bursting",
-    "unpinnable", "hang". once: only the first time, in a process, that an item is asked for.
+    "collate", "init" (`worker_init_fn`), "sampler", "begin" (`__iter__` of a sampler). what: a key
+    of `worlds/mishaps.py`: the name of an exception, of a signal ("SIG37" for one that has none),
+    "exit 3", "unpicklable", "bursting", "unpinnable", "hang". once: only the first time, in a
+    process, that an item is asked for.
     """
 
     where: str
@@ -46,8 +47,9 @@ class Mapped(Recipe):
     device: a tensor (i, worker, whether a device is in use there). large: 16 MiB of i. swept:
     i, once garbage was collected. held: i; the dataset holds a lambda, so it cannot be pickled.
     held-marked: as marked, of such a dataset. bursting: i; what the dataset holds cannot be
-    unpickled. stored: i, from a tensor of 256 KiB. A
-    sample of a container for collation: dict, tuple, named, nested, text, float, array, mixed,
+    unpickled. stored: i, from a tensor of 256 KiB. listed: as marked, from a plain list. A
+    sample of a container for collation: dict, tuple, named, nested, text, float, mingled (an int
+    for even items, a float for odd ones), array, mixed,
     foreign; of one that is to be kept: bag, row, pair, range. odd: one of `items.ODD`. formed:
     what `form` says.
 
@@ -122,7 +124,7 @@ class Order(Recipe):
     2, 3, 1, ... indices), "lambdas" (indices that cannot be pickled), "growing" (as many more as
     the epoch says), "growing-batches" (each of them a batch), "gaps" (each second batch has one
     index, the others none), and indices that stand for 0 .. n-1: "texts", "tuples", "lists",
-    "pairs", "odd" (None, an empty text, ...: six at most).
+    "pairs", "arrays" (of numpy, of two numbers), "odd" (None, an empty text, ...: six at most).
     """
 
     n: int

@@ -70,8 +70,8 @@ class Describe(Operation):
 class Tell(Operation):
     """Change the dataset in the main process, to `mark`.
 
-    how: "attribute" sets `dataset.mark`; "method" calls one that does; "list", "dict", "tensor" and
-    "inner" change an object that the dataset holds, in its place.
+    how: "attribute" sets `dataset.mark`; "method" calls one that does; "list", "dict", "tensor",
+    "array" (of 256 KiB) and "inner" change an object that the dataset holds, in its place.
     """
 
     mark: int
@@ -132,7 +132,12 @@ class Fork(Operation):
 @dataclass(frozen=True, repr=False)
 class Orphan(Operation):
     """A child builds the same loader, takes one item and is killed. Gives how many workers it had,
-    how many of them live after ten seconds, and when the last ended; None if it took no item."""
+    how many of them live after ten seconds, and when the last ended; None if it took no item.
+
+    between: it is killed between two passes instead, when it has taken all items.
+    """
+
+    between: bool = False
 
 
 @dataclass(frozen=True, repr=False)

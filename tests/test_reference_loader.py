@@ -172,6 +172,12 @@ def test_collation_keeps_structure():
     assert type(ordered) is collections.OrderedDict
 
 
+@pytest.mark.parametrize("column", [(1, 0.1), (2**24 + 1, 0.5), (True, 0.1), (1, 0.1j), (0.1, 1)])
+def test_collation_rounds_no_number(column):
+    """A column of Python's numbers has a type that holds each of them, whichever comes first."""
+    assert default_collate([*column]).tolist() == [*column]
+
+
 @pytest.mark.parametrize("sample", [None, object(), np.array(["a"]), {1}])
 def test_collation_refuses(sample):
     """What cannot be collated is a TypeError with the name of the type."""

@@ -80,9 +80,11 @@ def test_nothing_is_left(use, persistent):
 def test_refusal_leaves_nothing(capsys):
     """A start that fails ends the workers it had started, and prints nothing."""
     multiprocessing.resource_tracker.ensure_running()  # Python's own, for spawned processes
+    dataset = torch.utils.data.TensorDataset(torch.arange(3))
+    dataset.tensors[0].share_memory_()
     before = resources()
     loader = DataLoader(
-        range(3), num_workers=2, multiprocessing_context="spawn", collate_fn=lambda x: x
+        dataset, num_workers=2, multiprocessing_context="spawn", collate_fn=lambda x: x
     )
     with pytest.raises(TypeError):
         iter(loader)

@@ -29,8 +29,8 @@ from conformance.operations import OPERATIONS
 from conformance.recipes import Probe
 from conformance.report.reproduction import reproduction
 from conformance.report.reproduction.confirm import scripts
-from conformance.report.reproduction.datasets import GIVES
-from conformance.report.reproduction.functions import PLACES
+from conformance.report.reproduction.datasets import GIVES, NUMBERS
+from conformance.report.reproduction.functions import LISTS, PLACES
 from conformance.roles import LOADERS, ROLES
 from conformance.scenarios.loader_forms import KNOWN, LARGE, SIGNALS
 from conformance.trace import Event, RankTrace, Trace
@@ -229,6 +229,18 @@ def test_every_recipe_of_loaders_compiles(given: dict[str, Any]) -> None:
 
     for clause in ("loader.batches", "loader.fetch-once"):
         compile(written_for(case, clause), "script", "exec")
+
+
+@pytest.mark.parametrize("how", NUMBERS)
+def test_indices_that_are_no_numbers_lead_to_the_items(how: str) -> None:
+    """The dataset of a script gives what the suite's own gives for what its sampler yields."""
+    given = {"dataset": Mapped(4, gives="float"), "sampler": Order(4, how), "batch_size": None}
+    text = written_for(Case("DataLoader", given, [op.Iterate()]), "loader.batches")
+    scope: dict[str, Any] = {}
+    exec(text.partition("def look")[0], scope)
+    sampler = eval(LISTS[how].format(n=4), scope)
+
+    assert [scope["Data"]()[index] for index in sampler] == [0.5, 1.5, 2.5, 3.5]
 
 
 @pytest.mark.parametrize("name", PROBES)

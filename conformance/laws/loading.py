@@ -39,6 +39,10 @@ def collation(case: Case) -> str:
     return function.how if isinstance(function, Collate) else ""
 
 
+KEYED = ("texts", "tuples", "lists", "pairs", "arrays", "odd")
+"""Orders whose indices stand for 0, 1, ... and are no numbers."""
+
+
 def indices(case: Case, epoch: int = 0) -> list[int] | None:
     """The order that the case's sampler gives in its first pass; None if that is not known.
 
@@ -54,7 +58,7 @@ def indices(case: Case, epoch: int = 0) -> list[int] | None:
     if isinstance(sampler, Order) and sampler.how in ("ascending", "descending"):
         up = list(range(sampler.n))
         return up if sampler.how == "ascending" else up[::-1]
-    if isinstance(sampler, Order) and sampler.how in ("texts", "tuples", "lists", "pairs", "odd"):
+    if isinstance(sampler, Order) and sampler.how in KEYED:
         return list(range(sampler.n))
     if isinstance(sampler, Order) and sampler.how == "growing":
         return list(range(sampler.n + epoch))

@@ -30,7 +30,7 @@ from conformance.loading import (
     Shut,
     Strike,
 )  # fmt: skip
-from conformance.operations import Drain, Iterate, Open, Operation, Rebuild, Take
+from conformance.operations import Drain, Iterate, Open, Operation, Rebuild, SetEpoch, Take
 from conformance.scenarios import Scenario, Setting
 from conformance.scenarios.loading import loader, parcels, takes
 
@@ -64,6 +64,8 @@ def _ends(setting: Setting) -> Iterator[Case]:
     yield from _alone(setting, Mapped(8), _repeated(whole), num_workers=3, prefetch_factor=4)
     for steps in (whole, leave):
         yield from _alone(setting, Mapped(8), _repeated(steps, 1), timeout=60)
+    late: Steps = [Open("a"), Take("a"), Settle(), Drop("a")]
+    yield from _alone(setting, Mapped(8), _repeated(late, 1), num_workers=0)
     steps = [Rebuild(), Iterate(), Iterate(), Drop()]
     yield from _alone(setting, Mapped(8), _repeated(steps), **PERSISTENT)
     yield from _alone(setting, Mapped(8, gives="stored"), _repeated(steps, 1), **PERSISTENT)
@@ -106,6 +108,9 @@ def _unsendable(setting: Setting) -> Iterator[Case]:
             steps: Steps = [Open("a"), Drain("a"), Describe(), Journal(), Drop(), Leftovers()]
             steps += [Printed(), Rebuild(NO_WORKERS), Iterate(), Describe()]
             yield from _alone(setting, dataset, steps, multiprocessing_context=start, **given)
+    steps = [Rebuild(), Open("a"), Drop()]
+    given = {"collate_fn": Collate("lambda"), "multiprocessing_context": "spawn"}
+    yield from _alone(setting, Mapped(4), _repeated(steps, 1), **given)
     yield from _alone(setting, Mapped(4), [Daemon(), Open("a"), Drain("a"), Drop(), Printed()])
     short: Steps = [
         step for spare in range(0, 16, 2)
@@ -140,6 +145,7 @@ def _late(setting: Setting) -> Iterator[Case]:
     yield from _alone(setting, Mapped(8, gives="large"), full, collate_fn=Collate("list"))
     for gives in ("bulk", "number"):
         yield from _alone(setting, Mapped(16, gives=gives), [Orphan()])
+    yield from _alone(setting, Mapped(8), [Orphan(between=True)], **PERSISTENT)
 
 
 def _deaths(setting: Setting) -> Iterator[Case]:
@@ -153,6 +159,11 @@ def _deaths(setting: Setting) -> Iterator[Case]:
         struck: Steps = [Open("a"), Take("a"), Strike(0), Ponder(), Drain("a"), Drop("a")]
         yield from _alone(setting, Mapped(8), [*struck, Iterate(), Drop(), Leftovers()], **options)
     yield from _alone(setting, Mapped(8), [*struck, Iterate(), Iterate()], num_workers=1)
+    # What the other worker was about is done when the next pass, of another order, begins.
+    busy: Steps = [Shut(), Open("a"), Settle(), Strike(1), Free(), Take("a", 9), Settle()]
+    other: Steps = [SetEpoch(3), Iterate(), SetEpoch(1), Iterate()]
+    turned: dict[str, Any] = {"sampler": Order(8, "epochs"), **PERSISTENT}
+    yield from _alone(setting, Mapped(8, gated=1), [*busy, Drop("a"), *other], **turned)
 
 
 def _interrupts(setting: Setting) -> Iterator[Case]:

@@ -22,7 +22,7 @@ from conformance.operations import (
     SetEpoch,
     Take,
 )  # fmt: skip
-from conformance.recipes import Generator, Role, Values
+from conformance.recipes import Generator, Probe, Role, Values
 from conformance.scenarios import Scenario, Setting
 from conformance.scenarios.lengths import ROUNDED
 from conformance.scenarios.loading import counted, loader, takes
@@ -109,7 +109,7 @@ def _drawn(draw: st.DrawFn, setting: Setting) -> Case:
 def _collations(setting: Setting) -> Iterator[Case]:
     """One case for each kind of item; those with structure with a worker as well."""
     kinds = (
-        "number", "tensor", "float", "flag", "array", "scalar", "text", "bytes", "dict",
+        "number", "tensor", "float", "flag", "mingled", "array", "scalar", "text", "bytes", "dict",
         "ordered", "tuple", "list", "named", "nested", "foreign", "none",
     )  # fmt: skip
     for gives in kinds:
@@ -199,7 +199,7 @@ def _getitems(setting: Setting) -> Iterator[Case]:
     ways: tuple[dict[str, Any], ...] = (
         {"batch_size": 3}, {"batch_size": 2, "sampler": Order(5, "descending")}, {},
         {"batch_sampler": Order(3, "batches")}, {"batch_size": 2, "num_workers": 2},
-        {"batch_size": 2, "drop_last": True},
+        {"batch_size": 2, "drop_last": True}, {"batch_sampler": Values(((5, 1), (2,), (0, 3, 4)))},
     )  # fmt: skip
     given = ("all", "fewer", "more", "none")
     for options, many in itertools.product(_options(setting, ways), given):
@@ -232,6 +232,7 @@ def _refused() -> Iterator[dict[str, Any]]:
     yield from ({"num_workers": count, "timeout": -1} for count in (0, 1))
     yield {"num_workers": 1, "multiprocessing_context": "no-such-method"}
     yield {"sampler": Role("BatchSampler", sampler=order, batch_size=2, drop_last=False)}
+    yield {"sampler": Probe("Bucketed", 2)}
 
 
 def _refusals(setting: Setting) -> Iterator[Case]:

@@ -63,6 +63,7 @@ LARGE = (
     Leaf("tensor", "float32", (96, 100)), Leaf("tensor", "int64", (2, 2)),
     Nest("dict", (Leaf("array", "float64", (96, 100)), Leaf("int")), ("x", "y")),
     Leaf("tensor", "uint8", (1024, 600)),
+    Nest("tuple", (Leaf("tensor", "int32", (3,)), Leaf("int"))),
 )  # fmt: skip
 """Batches of two of them are from a few bytes to more than a MiB."""
 

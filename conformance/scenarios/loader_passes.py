@@ -35,8 +35,9 @@ def _errors(setting: Setting) -> Iterator[Case]:
         for size in (2, None):
             function = Collate("list", (Fault("collate", 2, what),))
             yield loader(Mapped(5), [Iterate()], batch_size=size, collate_fn=function)
-            order = Order(5, faults=(Fault("sampler", 2, what),))
-            yield loader(Mapped(5), [Iterate()], batch_size=size, sampler=order)
+            for broken in (Fault("sampler", 2, what), Fault("begin", 0, what)):
+                order = Order(5, faults=(broken,))
+                yield loader(Mapped(5), [Iterate()], batch_size=size, sampler=order)
         batches = Order(4, "batches", (Fault("sampler", 2, what),))
         yield loader(Mapped(9), [Iterate()], batch_sampler=batches)
         many = Mapped(5, faults=(Fault("item", 2, what),), many="all")
@@ -82,7 +83,8 @@ def _stops(setting: Setting) -> Iterator[Case]:
             yield loader(data, plan, **options, **counted(count))
     init = Init("report", (Fault("init", 0, "StopIteration"),))
     if takes(setting, num_workers=1, worker_init_fn=init):
-        yield loader(Mapped(2), [*plan, Journal()], num_workers=1, worker_init_fn=init)
+        for data in (Mapped(2), Stream(2)):
+            yield loader(data, [*plan, Journal()], num_workers=1, worker_init_fn=init)
 
 
 def _after(setting: Setting) -> Iterator[Case]:

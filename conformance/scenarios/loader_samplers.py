@@ -29,6 +29,8 @@ RARE: tuple[dict[str, Any], ...] = (
     {"batch_size": None, "sampler": Order(5, "texts")},
     {"batch_size": None, "sampler": Order(5, "tuples")},
     {"batch_size": None, "sampler": Order(5, "lists")},
+    {"batch_size": 2, "sampler": Order(5, "arrays")},
+    {"batch_size": None, "sampler": Order(5, "arrays")},
     {"batch_size": 2, "sampler": Order(6, "odd")},
     {"batch_size": None, "sampler": Order(6, "odd")},
     {"batch_sampler": Order(6, "gaps"), "collate_fn": Collate("list")},
@@ -37,7 +39,7 @@ RARE: tuple[dict[str, Any], ...] = (
 )
 """Nothing to read, more than there is, other indices than numbers, batches of none, no length."""
 
-SHARED = (RARE[0], RARE[3], RARE[5], RARE[8], *RARE[11:15])
+SHARED = (RARE[0], RARE[3], RARE[5], RARE[8], *RARE[12:17])
 """Those that are tried with workers too."""
 
 GROWN: tuple[dict[str, Any], ...] = (
@@ -54,7 +56,8 @@ def _sampled(setting: Setting) -> Iterator[Case]:
     for options in itertools.chain(alone, shared):
         if takes(setting, **options):
             yield loader(Mapped(6), PASS, **options)
-    yield loader(Mapped(4, many="all"), PASS, batch_size=None)
+    for order in (Order(4), Order(4, "lists")):
+        yield loader(Mapped(4, many="all"), PASS, batch_size=None, sampler=order)
     steps = [Len(), Iterate(), Len()]
     growing = [SetEpoch(1), *steps, SetEpoch(4), *steps, Journal()]
     for options in (*GROWN, {**GROWN[0], **KEPT}):

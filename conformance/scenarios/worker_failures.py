@@ -168,6 +168,8 @@ def _unsent(setting: Setting) -> Iterator[Case]:
         yield loader(Mapped(4), plan, collate_fn=collate, **two)
     for at in (0, 1, 3):
         yield loader(Mapped(4), plan, sampler=Order(4, faults=_in_sampler(at)), **two)
+    unread = Order(4, faults=faulty("Planned", 0, where="begin"))
+    yield loader(Mapped(4), plan, sampler=unread, batch_size=None, **two)
     start: dict[str, Any] = {"multiprocessing_context": "spawn", "collate_fn": Collate("lambda")}
     yield loader(Mapped(4), plan, **start, **two)
 
@@ -209,7 +211,8 @@ def _deaths(setting: Setting) -> Iterator[Case]:
     yield _dying_at_turn("SIGKILL", 2, data=Stream(8, gives="parcel", gated=1))
     yield _dying(Stream(8, faults=faulty("exit 3", 0, where="iter")))
     yield _dying(Mapped(6, faults=faulty("SystemExit", 0)))
-    yield _dying(Mapped(6, faults=faulty("SIG37", 0)))
+    for how in ("SIG37", "exit 139", "exit 255"):
+        yield _dying(Mapped(6, faults=faulty(how, 0)))
     if takes(setting, in_order=1):
         yield _dying(Mapped(6, faults=faulty("SIGKILL", 0)), in_order=False)
         yield _dying_at_turn("SIGKILL", 3, in_order=False)

@@ -98,6 +98,10 @@ def _rank_dice(setting: Setting) -> Iterator[Case]:
             for more in ({}, {"generator": Generator(3)}):
                 given = {**arguments, **more}
                 yield Case(ROLE, given, _passes(2, 1), width, world="group", alike=True)
+    if 2 in setting.world_sizes and not setting.effort.quick:
+        spawned: dict[str, Any] = {"num_workers": 1, "multiprocessing_context": "spawn", **SINGLE}
+        given = {"dataset": Mapped(EACH, gives="dice"), **spawned}
+        yield Case(ROLE, given, [Iterate()], 2, world="group", alike=True)
 
 
 def _own(setting: Setting) -> Iterator[Case]:
@@ -123,7 +127,8 @@ def _told(setting: Setting) -> Iterator[Case]:
         yield loader(Stream(6, gives="marked"), whole, num_workers=3, **options)
         forked = {"multiprocessing_context": "fork", **options}
         yield loader(Mapped(3, gives="held-marked"), whole, num_workers=1, **forked)
-    for number, how in enumerate(("method", "list", "dict", "tensor", "inner")):
+        yield loader(Mapped(4, gives="listed"), whole, num_workers=1, **options)
+    for number, how in enumerate(("method", "list", "dict", "tensor", "inner", "array")):
         changed = [step for mark in (1, 2, 3) for step in (Tell(mark, how), Iterate())]
         data = (Mapped(4, gives="marked"), Stream(4, gives="marked"))[number % 2]
         yield loader(data, changed, num_workers=1 + number % 2, **KEPT[1])
@@ -132,7 +137,7 @@ def _told(setting: Setting) -> Iterator[Case]:
 def _epochs(setting: Setting) -> Iterator[Case]:
     """Epochs that are announced in time, too late, and in the middle of a pass."""
     in_time = [step for epoch in (0, 1, 2) for step in (SetEpoch(epoch), Iterate())]
-    late = [SetEpoch(1), Open("a"), SetEpoch(2), Drain("a"), Iterate()]
+    late = [SetEpoch(1), Open("a"), SetEpoch(2), Drain("a"), Open("b"), SetEpoch(4), Drain("b")]
     midway = [SetEpoch(1), Open("a"), Take("a", 3), SetEpoch(3), Drain("a"), Iterate()]
     broken = [SetEpoch(1), Open("a"), Take("a", 2), Drop("a"), SetEpoch(2), Iterate()]
     ways: tuple[dict[str, Any], ...] = (
@@ -141,7 +146,7 @@ def _epochs(setting: Setting) -> Iterator[Case]:
         {"num_workers": 0, "batch_size": None},
     )  # fmt: skip
     for options in ways:
-        for plan in (in_time, late, midway, broken):
+        for plan in (in_time, [*late, Iterate()], midway, broken):
             yield loader(Mapped(10), plan, sampler=Order(10, "epochs"), **options)
     # Items of a pass that was broken off are still being made when the next one begins.
     slow = [SetEpoch(1), Trickle(0, 0.5), Open("a"), Take("a"), Drop("a"), SetEpoch(5), Open("b")]

@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from conformance.case import Case
-from conformance.datasets import Mapped, Order, Stream
+from conformance.datasets import Fault, Mapped, Order, Stream
 from conformance.loading import Describe, Free, Journal, Schedule, Settle, Shut
 from conformance.operations import Drain, Iterate, Len, Open, Operation, Rebuild, Reseed, Take
 from conformance.recipes import Generator
@@ -27,6 +27,9 @@ from conformance.scenarios.loading import (
 
 TOGETHER = 140
 """Schedules in one case: persistent workers are started once for all of them."""
+
+FAR = 12
+"""So many batches under way for each worker are more than somebody may have had in mind."""
 
 QUICK = 6
 """A quick effort tries every so many of the 1680 orders of three workers."""
@@ -47,6 +50,10 @@ def _fresh(setting: Setting) -> Iterator[Case]:
     for turns in ((0, 0, 1, 1), (1, 1, 0, 0), (1, 0, 0, 1)):
         arguments = parcels(8, 2, num_workers=2)
         yield Case(ROLE, arguments, [Schedule(turns), Iterate(), Journal()])
+    # One is slow, and waits at its first batch until all that is under way has come.
+    far = parcels(FAR * 4, num_workers=4, prefetch_factor=FAR)
+    others = tuple(worker for worker in (1, 2, 3) for _ in range(FAR))
+    yield Case(ROLE, far, [Schedule(others), Iterate(), Journal()])
     ways: tuple[dict[str, Any], ...] = (
         {"batch_size": None}, {"batch_size": 3}, {"batch_size": 3, "drop_last": True},
         {"sampler": Order(5, "descending")}, {"batch_sampler": Order(4, "batches")},
@@ -138,6 +145,13 @@ def _ahead(setting: Setting) -> Iterator[Case]:
     )  # fmt: skip
     for options in singly:
         yield loader(Stream(24), [*steps, Journal()], num_workers=2, **options)
+    for workers, factor in ((1, 1), (2, 2)):  # errors, too, are delivered once
+        data = Mapped(24, gated=1, faults=tuple(Fault("item", at, "KeyError") for at in range(6)))
+        failing = [Open("a"), *[Take("a")] * 5, Settle(), Take("a"), Settle(), Drain("a")]
+        yield loader(
+            data, [*failing, Journal()], sampler=Order(24), num_workers=workers,
+            prefetch_factor=factor,
+        )  # fmt: skip
     again = [Open("b"), Settle(), Drain("b"), Journal()]
     plan = [Shut(), Open("a"), Settle(), Free(), Drain("a"), *again]
     options = {"num_workers": 2, "persistent_workers": True}

@@ -125,11 +125,11 @@ def _wait(pid: int, bound_s: float) -> str:
     return "stuck"
 
 
-def orphan(rank: LoaderRank, _: lo.Orphan) -> Found:
+def orphan(rank: LoaderRank, operation: lo.Orphan) -> Found:
     """Workers of a child that is killed become this process's children; watch them end."""
     pid = os.fork()
     if pid == 0:
-        _stand_and_wait(rank)
+        _stand_and_wait(rank, FAR if operation.between else 1)
     end = time.monotonic() + 8.0
     while not (ready := rank.reported("dies")) and time.monotonic() < end:
         time.sleep(0.01)
@@ -144,13 +144,17 @@ def orphan(rank: LoaderRank, _: lo.Orphan) -> Found:
     return (found if ready else None), None
 
 
-def _stand_and_wait(rank: LoaderRank) -> None:
-    """What the child does: take one item, say so, and wait to be killed."""
+FAR = 1 << 20
+"""More items than there are."""
+
+
+def _stand_and_wait(rank: LoaderRank, count: int) -> None:
+    """What the child does: take so many items, say so, and wait to be killed."""
     rank.gate.owner = os.getpid()
     with contextlib.suppress(BaseException):
         rank.build(None)
         rank.iterators["orphan"] = iter(rank.sampler)
-        rank.read(rank.iterators["orphan"], 1)
+        rank.read(rank.iterators["orphan"], count)
         rank.gate.settle()
         rank.gate.report("dies")
         threading.Event().wait(30.0)

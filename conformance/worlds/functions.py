@@ -31,6 +31,7 @@ class Sampler:
 
     def __iter__(self) -> Iterator[Any]:
         self.gate.report("begin")
+        mishap(self.recipe.faults, "begin", 0, self.gate)
         self.passes += 1
         return self._draws(self.passes)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 ODD = (None, "", (), ..., b"", frozenset[Any]())
 """Indices that a program might take for none, or for an end."""
 
@@ -14,6 +16,7 @@ KEYS: dict[str, Callable[[int], Any]] = {
     "lists": lambda i: [i],
     "pairs": lambda i: (i, -1),
     "lambdas": lambda i: lambda: i,
+    "arrays": lambda i: np.array([i, -1]),
     "odd": lambda i: ODD[i],
 }
 """Index i, by the orders that give it so."""
@@ -21,6 +24,8 @@ KEYS: dict[str, Callable[[int], Any]] = {
 
 def number(key: Any) -> Any:
     """The number of the item that an index stands for."""
+    if isinstance(key, np.ndarray):
+        return int(key[0])
     if (not key and key != 0) or key is ...:
         return ODD.index(key)
     if isinstance(key, list) and len(key) > 1:

@@ -31,12 +31,14 @@ from conformance.worlds.blows import BLOWS
 from conformance.worlds.children import CHILDREN
 from conformance.worlds.device import DEVICE, make_room
 from conformance.worlds.keeper import Keeper
+from conformance.worlds.keeping import kept
 from conformance.worlds.leftovers import WATCH, descendants, leftovers, standing
 from conformance.worlds.observe import Recorder, error_of
 from conformance.worlds.patience import Bound
 from conformance.worlds.rank import Rank
 from conformance.worlds.realise_loader import LoaderRealiser
 from conformance.worlds.samples import describe
+from conformance.worlds.workload import change
 
 HANG_S = 11.0
 """When an operation counts as hung: past every bound of the spec."""
@@ -181,7 +183,7 @@ class LoaderRank(Rank):
         try:
             for _ in range(count):
                 self.gate.want(len(self.delivered))
-                self.delivered.append(next(iterator))
+                self.delivered.append(kept(next(iterator), len(self.delivered)))
                 self.gate.report("deliver", len(self.delivered) - 1)
                 recorder.add(self.delivered[-1:])
         except StopIteration:
@@ -231,7 +233,7 @@ class LoaderRank(Rank):
 
     def _tell(self, operation: lo.Tell) -> tuple[Any, Any]:
         for dataset in self.made.datasets:
-            dataset.change(operation.mark, operation.how)
+            change(dataset, operation.mark, operation.how)
         return None, None
 
     def _drop(self, operation: lo.Drop) -> tuple[Any, Any]:

@@ -161,6 +161,7 @@ SAMPLES: dict[str, Callable[[int, Any], Any]] = {
     "bytes": lambda i, _: bytes([i]),
     "float": lambda i, _: i + 0.5,
     "flag": lambda i, _: i % 2 == 0,
+    "mingled": lambda i, _: i + i % 2 / 10 if i % 2 else i,
     "array": lambda i, _: np.array([i, i], dtype=np.int32),
     "scalar": lambda i, _: np.int16(i),
     "mixed": lambda i, _: torch.zeros(i % 2 + 1),

@@ -12,6 +12,7 @@ import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
 import torch
 
 from conformance.datasets import Fault, Mapped, Stream
@@ -35,10 +36,12 @@ class State:
     def __init__(self) -> None:
         self.listed, self.named, self.inner = [[0]], {"mark": 0}, types.SimpleNamespace(mark=0)
         self.tensor = torch.zeros((), dtype=torch.int64)
+        self.array = np.zeros(1, dtype=np.int64)
 
     def mark(self) -> int:
         """The sum of all, which is the one that was changed."""
-        return int(self.listed[0][0] + self.named["mark"] + self.inner.mark + self.tensor)
+        held = self.listed[0][0] + self.named["mark"] + self.inner.mark + self.tensor
+        return int(held + self.array[-1])
 
     def change(self, mark: int, how: str) -> None:
         """Change one of them in its place."""
@@ -48,6 +51,9 @@ class State:
             self.named["mark"] = mark
         elif how == "tensor":
             self.tensor.fill_(mark)
+        elif how == "array":
+            self.array = self.array if self.array.size == STORED else np.zeros(STORED, np.int64)
+            self.array[-1] = mark
         else:
             self.inner.mark = mark
 
@@ -211,8 +217,18 @@ def _remake(base: type, sized: bool, state: dict[str, Any]) -> Any:
     return found
 
 
+def change(dataset: Any, mark: int, how: str) -> None:
+    """Change a dataset as `Tell` says; a list in its items."""
+    if isinstance(dataset, list):
+        dataset[:] = [1000 * mark + i for i in range(len(dataset))]
+    else:
+        dataset.change(mark, how)
+
+
 def mapped(recipe: Mapped, gate: Gate, info: Info) -> Any:
     """The dataset of a `Mapped`."""
+    if recipe.gives == "listed":
+        return list(range(recipe.n))
     many = {"": MappedData, "none": NotManyData}.get(recipe.many, ManyData)
     kind = SizedData if recipe.sized and not recipe.many else many
     return kind(recipe, gate, info)

@@ -15,7 +15,8 @@ from reference.loader import buffers
 def default_collate(batch: Sequence[Any]) -> Any:
     """One batch of n samples that are alike; what a tensor of shape s was is one of (n, *s).
 
-    Tensors, arrays, numbers and bools become tensors, a Python float a float64 one. Mappings,
+    Tensors, arrays, numbers and bools become tensors; numbers of Python, of which one or more is a
+    float, a float64 one, so that none is rounded. Mappings,
     named tuples and sequences keep their structure and are collated inside; a plain tuple becomes
     a list, as torch has it. Strings and bytes are listed.
 
@@ -27,10 +28,8 @@ def default_collate(batch: Sequence[Any]) -> Any:
         return torch.stack(tuple(batch), out=buffers.for_stack(batch))
     if isinstance(first, (np.ndarray, np.generic)) and first.dtype.kind in "biufc":
         return default_collate([torch.as_tensor(sample) for sample in batch])
-    if isinstance(first, float):
-        return torch.tensor(batch, dtype=torch.float64)
-    if isinstance(first, (int, complex)):
-        return torch.tensor(batch)
+    if isinstance(first, (int, float, complex)):
+        return torch.tensor(batch, dtype=_wide(batch))
     if isinstance(first, (str, bytes)):
         return batch
     if isinstance(first, Mapping):
@@ -43,6 +42,14 @@ def default_collate(batch: Sequence[Any]) -> Any:
         f"default_collate takes tensors, arrays, numbers, strings, mappings and sequences, but a"
         f" sample holds {type(first).__module__}.{type(first).__qualname__}"
     )
+
+
+def _wide(numbers: Sequence[Any]) -> torch.dtype | None:
+    """The type that changes none of some numbers of Python; integers are left to torch."""
+    if any(isinstance(number, complex) for number in numbers):
+        return torch.complex128
+    floats = any(isinstance(number, float) for number in numbers)
+    return torch.float64 if floats else None
 
 
 def default_convert(sample: Any) -> Any:

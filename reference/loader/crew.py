@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from multiprocessing.context import BaseContext
+from multiprocessing.context import BaseContext, set_spawning_popen
 from multiprocessing.reduction import ForkingPickler
 from multiprocessing.util import Finalize
 from typing import Any
@@ -185,13 +185,22 @@ def _blame_argument(job: Job, error: Exception) -> None:
         "collate_fn": job.recipe.collate_fn,
         "worker_init_fn": job.worker_init_fn,
     }
-    for name, value in named.items():
-        try:
-            ForkingPickler.dumps(value)
-        except RuntimeError:  # locks and the like: allowed, while a process is being started
-            continue
-        except Exception as reason:
-            raise TypeError(f"{name} cannot be sent to the workers: {reason}") from error
+    nobody: Any = _NoProcess()
+    set_spawning_popen(nobody)
+    try:
+        for name, value in named.items():
+            try:
+                ForkingPickler.dumps(value)
+            except Exception as reason:
+                raise TypeError(f"{name} cannot be sent to the workers: {reason}") from error
+    finally:
+        set_spawning_popen(None)
+
+
+class _NoProcess:
+    """Stands for a process that is being started: for it a descriptor is not copied for later."""
+
+    DupFd = duplicate_for_child = staticmethod(int)
 
 
 @contextmanager

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from conformance import loading as lo
 from conformance import operations as op
+from conformance.case import Case
 from conformance.datasets import Stream
 from conformance.laws import Violation, law, require
 from conformance.laws.lifecycle.views import constructed, hangs, text_of
-from conformance.laws.loader.due import flat
+from conformance.laws.loader.due import flat, passes
 from conformance.laws.loading import (
     READS,
     Run,
@@ -140,26 +140,26 @@ def _forked(rank: RankTrace) -> tuple[int, str]:
 def again(trace: Trace) -> Violation | None:
     """The pass in which a worker dies, or the one that finds it dead, may fail; no later one."""
     require(workers(trace.case))
-    rank, wanted = constructed(trace), expected(trace.case)
+    rank = constructed(trace)
     death = _death(rank)
     if death is None:
         return None
     kind = "persistent" if arguments(trace.case).get("persistent_workers") else "not persistent"
-    passes = [run for run in runs(rank) if run.event > death]
-    for run in passes[1:]:
-        if run.errors or (run.finished and not _complete(trace, run, wanted)):
+    made = [(run, whole) for run, whole in _wholes(rank, trace.case) if run.event > death]
+    for run, whole in made[1:]:
+        if run.errors or (run.finished and not whole):
             saw = f"the next pass gave {run.errors[0] if run.errors else run.items}"
             return Violation("no-complete-pass", saw[:400], about=f"{kind}, {_how(trace)}")
-    require(any(run.finished for run in passes[1:]))
+    require(any(run.finished for run, _ in made[1:]))
     return None
 
 
-def _complete(trace: Trace, run: Run, wanted: list[Any] | None) -> bool:
-    """Whether a pass has all that it should: of a stream, in whatever order."""
-    data = arguments(trace.case)["dataset"]
-    return run.items == wanted or (
-        isinstance(data, Stream) and sorted(flat(run.items)) == list(range(data.n))
-    )
+def _wholes(rank: RankTrace, case: Case) -> list[tuple[Run, bool]]:
+    """Each pass, and whether it has all that it should: of a stream, in whatever order."""
+    data = arguments(case)["dataset"]
+    if isinstance(data, Stream):
+        return [(run, sorted(flat(run.items)) == list(range(data.n))) for run in runs(rank)]
+    return [(run, run.items == due) for run, due in passes(rank, case)]
 
 
 def _death(rank: RankTrace) -> int | None:

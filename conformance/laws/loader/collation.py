@@ -62,6 +62,7 @@ PATTERNS: dict[str, Pattern] = {
     "tensor": lambda b: _tensor(b, "int64"),
     "float": lambda b: _tensor([i + 0.5 for i in b]),
     "flag": lambda b: _tensor([i % 2 == 0 for i in b]),
+    "mingled": lambda b: _tensor([i + i % 2 / 10 for i in b]).replace(r"\.0", r"(\.0)?"),
     "array": lambda b: _tensor([[i, i] for i in b], "int32"),
     "scalar": lambda b: _tensor(b),
     "text": lambda b: _texts("text", b),

@@ -39,7 +39,7 @@ def kept(case: Case) -> str:
 
 @law("workers.state")
 def state(trace: Trace) -> Violation | None:
-    require(gives(trace) in ("marked", "held-marked") and workers(trace.case))
+    require(gives(trace) in ("marked", "held-marked", "listed") and workers(trace.case))
     rank = built(trace)
     require(of(rank, lo.Tell))
     found = [run for run in runs(rank) if run.items]

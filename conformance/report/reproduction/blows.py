@@ -88,7 +88,8 @@ def _orphan(draft: Draft, step: lo.Orphan, event: Event) -> list[str]:
     draft.need("os", "pathlib", "signal", "time")
     children = 'pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()'
     return [
-        "pid = os.fork()", "if not pid:", "    opened = iter(loader)", "    next(opened)",
+        "pid = os.fork()", "if not pid:", "    opened = iter(loader)",
+        f"    {'taken = list(opened)' if step.between else 'next(opened)'}",
         "    time.sleep(60)", "    os._exit(1)",
         "time.sleep(4)", f"workers = {children}", "os.kill(pid, signal.SIGKILL)",
         "os.waitpid(pid, 0)", "time.sleep(10.5)",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.datasets import Mapped, Stream
+from conformance.datasets import Mapped, Order, Stream
 from conformance.items import ODD
 from conformance.loading import Free, Hold, Schedule, Shut, Strike, Tell
 from conformance.operations import Resize
@@ -13,11 +13,13 @@ from conformance.report.reproduction.mishaps import faults
 from conformance.report.reproduction.origin import role_name
 from conformance.report.reproduction.sources import copied, sampled
 from conformance.worlds import mishaps
+from conformance.worlds.keys import ODD as ODD_KEYS
 
 DRAWS = "1 << 30"
 
 GIVES = {
-    "number": "i", "parcel": "i", "tensor": "torch.tensor(i)", "buffer": "self.buffer.fill_(i)",
+    "mingled": "i + i % 2 / 10 if i % 2 else i", "number": "i",
+    "parcel": "i", "tensor": "torch.tensor(i)", "buffer": "self.buffer.fill_(i)",
     "buffers": "[self.buffer.fill_(i)]",
     "dice": "(i, worker, int(torch.randint({d}, ())), numpy.random.randint({d}),"
     " random.randrange({d}))",
@@ -32,7 +34,7 @@ GIVES = {
     "mixed": "torch.zeros(i % 2 + 1)", "foreign": "Foreign()", "none": "None",
     "odd": f"[{', '.join(ODD)}][i % {len(ODD)}]".replace("{", "{{").replace("}", "}}"), "held": "i",
     "bursting": "i",
-    "held-marked": "1000 * self.mark + i", "stored": "int(self.stored[i])",
+    "held-marked": "1000 * self.mark + i", "listed": "i", "stored": "int(self.stored[i])",
     "swept": "i + 0 * gc.collect()", "large": "torch.full((1 << 21,), i)",
     "device": "torch.tensor([i, worker, int(torch.cuda.is_initialized())])",
     "info": "_info(i, self)",
@@ -67,6 +69,8 @@ STATE = {
     "list": ("marks = [0]", "{name}.marks[0] = {mark}", "self.marks[0]"),
     "dict": ("marks = {'mark': 0}", "{name}.marks['mark'] = {mark}", "self.marks['mark']"),
     "tensor": ("mark = torch.zeros(())", "{name}.mark.fill_({mark})", "int(self.mark)"),
+    "array": ("marks = numpy.zeros(1 << 15)", "{name}.marks[-1] = {mark}", "int(self.marks[-1])"),
+    "items": ("", "{name}[:] = [1000 * {mark} + i for i in range(len({name}))]", ""),
     "inner": ("inner = types.SimpleNamespace(mark=0)", "{name}.inner.mark = {mark}",
               "self.inner.mark"),
 }  # fmt: skip
@@ -76,6 +80,19 @@ LAZY = ("held", "held-marked", "bursting", "swept", "device", "large", "bulk", "
 """What must be made where it is asked for."""
 
 MODULES = ("torch", "numpy", "random", "collections", "gc", "operator", "types")
+
+
+NUMBERS = {
+    "texts": "i = int(i[len('item ') :])", "odd": f"i = {ODD_KEYS}.index(i)",
+    **dict.fromkeys(("tuples", "lists", "pairs", "arrays"), "i = int(i[0])"),
+}  # fmt: skip
+"""The number of the item that an index stands for, by the orders whose indices are no numbers."""
+
+
+def _number(draft: Draft) -> list[str]:
+    order = dict(draft.case.arguments).get("sampler")
+    found = NUMBERS.get(order.how, "") if isinstance(order, Order) else ""
+    return [found] if found else []
 
 
 def item(draft: Draft, gives: str) -> str:
@@ -111,6 +128,8 @@ def worker(draft: Draft) -> str:
 def mapped(draft: Draft, recipe: Mapped) -> str:
     """The expression for a map-style dataset."""
     text = items(draft, recipe) if recipe.gives == "formed" else item(draft, recipe.gives)
+    if recipe.gives == "listed":
+        return f"list(range({recipe.n}))"
     if _plain(draft, recipe) and "self" not in text and "worker" not in text:
         return f"range({recipe.n})" if text == "i" else f"[{text} for i in range({recipe.n})]"
     return draft.define("Data", _mapped(draft, recipe, text)) + "()"
@@ -124,6 +143,7 @@ def _plain(draft: Draft, recipe: Mapped) -> bool:
         or recipe.many
         or waits
         or draft.reports
+        or _number(draft)
         or draft.has(Tell, Resize, Strike, Hold)
     )
     return recipe.sized and not acts and recipe.gives not in LAZY
@@ -135,7 +155,7 @@ def _mapped(draft: Draft, recipe: Mapped, text: str) -> list[str]:
         lines.append(f"    n = {recipe.n}")
     if recipe.sized:
         lines += ["    def __len__(self):", f"        return {_size(draft, recipe.n)}"]
-    body = _fetched(draft, recipe, text)
+    body = [*_number(draft), *_fetched(draft, recipe, text)]
     lines += ["    def __getitem__(self, i):", *indented(body, 2)]
     return lines + (indented(_many(draft, recipe)) if recipe.many else [])
 

@@ -7,7 +7,7 @@ from conformance.operations import SetEpoch
 from conformance.report.reproduction.draft import Draft, indented
 from conformance.report.reproduction.forms import odd
 from conformance.report.reproduction.gates import held, reported
-from conformance.report.reproduction.mishaps import faults
+from conformance.report.reproduction.mishaps import faults, mishap
 from conformance.report.reproduction.origin import role_name
 from conformance.worlds.keys import ODD
 
@@ -16,6 +16,7 @@ LISTS = {
     "lambdas": "[lambda k=k: k for k in range({n})]",
     "texts": "[f'item {{k}}' for k in range({n})]", "tuples": "[(k, 'item') for k in range({n})]",
     "lists": "[[k] for k in range({n})]", "pairs": "[(k, -1) for k in range({n})]",
+    "arrays": "[numpy.array([k, -1]) for k in range({n})]",
     "gaps": "[[k // 2] if k % 2 else [] for k in range({n})]",
     "odd": f"{list(ODD)}[:{{n}}]",
 }  # fmt: skip
@@ -29,6 +30,7 @@ PLACES = {
     "growing": "k", "gaps": "[k // 2] if k % 2 else []",
     "growing-batches": "[k]", "texts": "f'item {{k}}'", "tuples": "(k, 'item')",
     "lists": "[k]", "pairs": "(k, -1)", "odd": f"{ODD}[k]",
+    "arrays": "numpy.array([k, -1])",
 }  # fmt: skip
 """The index at place `k`."""
 
@@ -40,6 +42,8 @@ LAZY = ("epochs", "turning", "growing", "growing-batches")
 def order(draft: Draft, recipe: Order) -> str:
     """The expression for a sampler."""
     words = {"n": max(1, recipe.n), "last": recipe.n - 1}
+    if recipe.how == "arrays":
+        draft.need("numpy")
     if not recipe.faults and not draft.reports and recipe.how not in LAZY:
         if recipe.how == "batches":
             return f"[{BATCH} for k in range({recipe.n})]"
@@ -64,6 +68,8 @@ def _passes(draft: Draft, recipe: Order, index: str, words: dict[str, int]) -> l
     if recipe.how == "epochs":
         loop = ["turned = self.epoch", *loop]
     begin = reported(draft, "begin", "0")
+    for fault in recipe.faults:
+        begin += mishap(draft, fault) if fault.where == "begin" else []
     if recipe.how == "turning":
         begin = [*begin, "self.passes += 1"]
     if not begin:

@@ -151,7 +151,9 @@ def _describe(draft: Draft, step: lo.Describe, event: Event) -> list[str]:
 
 
 def _tell(draft: Draft, step: lo.Tell, event: Event) -> list[str]:
-    return [STATE[step.how][1].format(name=name, mark=step.mark) for name in draft.kept["data"]]
+    given = dict(draft.case.arguments)["dataset"]
+    how = "items" if getattr(given, "gives", "") == "listed" else step.how
+    return [STATE[how][1].format(name=name, mark=step.mark) for name in draft.kept["data"]]
 
 
 def _drop(draft: Draft, step: lo.Drop, event: Event) -> list[str]:

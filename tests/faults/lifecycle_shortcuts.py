@@ -1,0 +1,114 @@
+"""Wrong loaders: what stays of them where an end comes otherwise than their authors had in mind.
+
+Each class breaks one rule of `spec/lifecycle.md`. `CAUGHT_BY` lists the clauses that must report
+the fault, `ANOMALY` is what the first of them calls it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import queue
+import signal
+import threading
+from collections.abc import Iterator
+from multiprocessing.util import Finalize
+from typing import Any
+
+import plain_loader
+from plain_loader import Crew, Pass
+
+from reference import DataLoader
+
+
+class _MendingPass(Pass):
+    def received(self) -> tuple[str, Any]:
+        try:
+            return super().received()
+        except RuntimeError:
+            if self.loader.persistent:
+                self._mend(self.pending[0])
+                self.loader.crew = self.crew
+            raise
+
+    def _mend(self, worker: int) -> None:
+        pid, pipe = self.crew.members[worker]
+        pipe.close()
+        os.waitpid(pid, 0)
+        self.crew.members[worker] = self.crew.start(worker)
+
+
+class OthersAnswerLate(plain_loader.DataLoader):
+    """The worker that died is started again, and what the others owed belongs to the next pass."""
+
+    CAUGHT_BY = ("lifecycle.again",)
+    ANOMALY = "no-complete-pass"
+    passes = _MendingPass
+
+
+class _ParkedCrew(Crew):
+    def prepare(self) -> None:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    def work(self, worker: int, pipe: Any) -> None:
+        self.members.clear()
+        try:
+            super().work(worker, pipe)
+        except EOFError:
+            signal.pause()
+
+
+class ParkedForGood(plain_loader.DataLoader):
+    """A worker without work waits for a signal, also when there is nobody who would send it."""
+
+    CAUGHT_BY = ("lifecycle.orphans",)
+    ANOMALY = "late-orphans"
+    crews = _ParkedCrew
+
+
+class PipeOfAFailedStart(DataLoader[Any]):
+    """The pipe that wakes a pass is closed with it, and stays where there was none."""
+
+    CAUGHT_BY = ("lifecycle.failed-construction",)
+    ANOMALY = "growing-descriptors"
+
+    def __iter__(self) -> Iterator[Any]:
+        if not self.num_workers:
+            return super().__iter__()
+        ends = os.pipe()
+        made: Any = super().__iter__()
+        made.closed = Finalize(made, lambda: [os.close(end) for end in ends], exitpriority=5)
+        return made
+
+
+class _Ahead(Iterator[Any]):
+    """Makes the next batch in a thread while the caller computes."""
+
+    def __init__(self, made: Iterator[Any]) -> None:
+        self.made: queue.Queue[Any] = queue.Queue(1)
+        threading.Thread(target=self._fill, args=(made, self.made), daemon=True).start()
+
+    @staticmethod
+    def _fill(made: Iterator[Any], results: queue.Queue[Any]) -> None:
+        with contextlib.suppress(StopIteration):
+            while True:
+                results.put((True, next(made)))
+        results.put((False, None))
+
+    def __next__(self) -> Any:
+        more, batch = self.made.get()
+        if more:
+            return batch
+        self.made.put((False, None))
+        raise StopIteration
+
+
+class ThreadAtAFullQueue(DataLoader[Any]):
+    """Without workers, a thread that has a batch ready waits for its taker, who may have gone."""
+
+    CAUGHT_BY = ("lifecycle.leftovers",)
+    ANOMALY = "left-alive"
+
+    def __iter__(self) -> Iterator[Any]:
+        made = super().__iter__()
+        return made if self.num_workers else _Ahead(made)
