@@ -246,7 +246,7 @@ def state(torch: int, generator: int = 0) -> dict[str, int]:
         ([0, 1], state(2), "other-order"),
         ([1, 0], state(3), "other-draws"),
         ([1, 0], state(2, generator=9), ""),
-        (error("OSError"), state(2), UNMET),
+        (error("OSError"), state(2), "raises"),
     ],
 )
 def test_kept_workers_change_nothing(kept, after, anomaly):
@@ -254,6 +254,13 @@ def test_kept_workers_change_nothing(kept, after, anomaly):
     results = None, state(1), [1, 0], state(2), None, None, state(1), kept, after
 
     assert judged("workers.persistent", seen(case(2, *BOTH, shuffle=True), *results)) == anomaly
+
+
+def test_what_fails_without_kept_workers_proves_nothing():
+    """A pass that raises with fresh workers is no measure for one with kept workers."""
+    results = None, state(1), error("OSError"), state(2), None, None, state(1), [1, 0], state(2)
+
+    assert judged("workers.persistent", seen(case(2, *BOTH, shuffle=True), *results)) == UNMET
 
 
 def test_kept_workers_are_compared_with_the_same_steps_only():

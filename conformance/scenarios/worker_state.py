@@ -176,6 +176,8 @@ def _kept(setting: Setting) -> Iterator[Case]:
         yield loader(Mapped(9), [*whole, kept, *whole], num_workers=2, batch_size=2, **options)
     plan = [*broken, kept, *broken]
     yield loader(Mapped(9), plan, num_workers=1, shuffle=True)
+    forked: dict[str, Any] = {"num_workers": 2, "multiprocessing_context": "fork"}
+    yield loader(Mapped(5, gives="held"), [*whole, kept, *whole], **forked)
     yield loader(Stream(7), [*longer, kept, *longer], num_workers=3, batch_size=2)
 
 

@@ -7,6 +7,7 @@ fault, `ANOMALY` is what the first of them calls it.
 from __future__ import annotations
 
 import os
+import pickle
 import re
 import threading
 from collections import deque
@@ -125,6 +126,21 @@ class LargeArraysStayTheSame(_Benched):
     CAUGHT_BY = ("workers.state",)
     ANOMALY = "stale-state"
     bench = _SameText
+
+
+class _Sending(Bench):
+    def begin(self, job: Job, context: BaseContext, seed: int) -> Any:
+        if self._idle is not None:
+            pickle.dumps(job.dataset)
+        return super().begin(job, context, seed)
+
+
+class SendsOrRaises(_Benched):
+    """Standing workers are sent the dataset, even if it was forked because it cannot be pickled."""
+
+    CAUGHT_BY = ("workers.persistent",)
+    ANOMALY = "raises"
+    bench = _Sending
 
 
 class _AtFirstNext(Iterator[Any]):

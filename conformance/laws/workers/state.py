@@ -108,8 +108,11 @@ def persistent(trace: Trace) -> Violation | None:
     rank = built(trace)
     require(workers(trace.case) and _rebuilt_alike(rank))
     made = constructions(rank)
-    require(len(made) == 2 and all(not run.errors for part in made for run in part))
+    require(len(made) == 2 and not any(run.errors for run in made[0]))
     for number, (without, within) in enumerate(zip(*made, strict=True)):
+        if within.errors:
+            saw = f"pass {number} raised {within.errors[0]}, and none without persistent workers"
+            return Violation("raises", saw, events=rows(rank, within))
         if without.items != within.items:
             saw = f"pass {number} gave {within.items}, without persistent workers {without.items}"
             return Violation("other-order", saw, events=rows(rank, without, within))
