@@ -16,6 +16,7 @@ import time
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
+from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any
 
@@ -171,6 +172,22 @@ def _descriptors() -> frozenset[tuple[int, str]]:
     return frozenset(pair for pair in found if not pair[1].startswith("/proc/"))
 
 
+_OWN: set[str] = set()
+_register = resource_tracker.register
+
+
+def hear_of_segments() -> None:
+    """Remember the segments that this process makes by `multiprocessing.shared_memory`: their names
+    do not tell whose they are."""
+    resource_tracker.register = _heard
+
+
+def _heard(name: Any, kind: str) -> None:
+    if kind == "shared_memory":
+        _OWN.add(name.lstrip("/"))
+    _register(name, kind)
+
+
 def named_segments() -> list[tuple[Path, int]]:
     """torch's segments in shared memory, and the process that made each: its number is in the name.
 
@@ -183,6 +200,7 @@ def _segments(pids: frozenset[int] | None) -> frozenset[str]:
     """Segments in shared memory that this process maps, by address, and those that these processes
     made, or any, by name."""
     made = {path.name for path, pid in named_segments() if pids is None or pid in pids}
+    made |= {name for name in _OWN if (SHARED / name).exists()}
     lines = Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace").splitlines()
     mapped = {line.split("-")[0] for line in lines if "/memfd:" in line or f"{SHARED}/" in line}
     return frozenset(made | mapped)

@@ -32,7 +32,13 @@ from conformance.worlds.children import CHILDREN
 from conformance.worlds.device import DEVICE, make_room
 from conformance.worlds.keeper import Keeper
 from conformance.worlds.keeping import kept
-from conformance.worlds.leftovers import WATCH, descendants, leftovers, standing
+from conformance.worlds.leftovers import (
+    WATCH,
+    descendants,
+    hear_of_segments,
+    leftovers,
+    standing,
+)  # fmt: skip
 from conformance.worlds.observe import Recorder, error_of
 from conformance.worlds.patience import Bound
 from conformance.worlds.rank import Rank
@@ -63,6 +69,7 @@ class LoaderRank(Rank):
         self.gate = Keeper(self.folder)
         self.delivered: list[Any] = []
         self.events: list[Event] = []
+        hear_of_segments()
         self.before = standing()
         self.least: int | None = None
         self.watched: tuple[op.Operation | None, Bound] | None = None

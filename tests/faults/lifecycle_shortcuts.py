@@ -12,6 +12,7 @@ import queue
 import signal
 import threading
 from collections.abc import Iterator
+from multiprocessing.shared_memory import SharedMemory
 from multiprocessing.util import Finalize
 from typing import Any
 
@@ -78,6 +79,24 @@ class PipeOfAFailedStart(DataLoader[Any]):
         ends = os.pipe()
         made: Any = super().__iter__()
         made.closed = Finalize(made, lambda: [os.close(end) for end in ends], exitpriority=5)
+        return made
+
+
+def _forget(board: SharedMemory) -> None:
+    board.close()
+    board.unlink()
+
+
+class BoardOfAFailedStart(DataLoader[Any]):
+    """Each pass has a page of shared memory, whose name is taken away at the end of the pass."""
+
+    CAUGHT_BY = ("lifecycle.failed-construction",)
+    ANOMALY = "growing-segments"
+
+    def __iter__(self) -> Iterator[Any]:
+        board = SharedMemory(create=True, size=4096)
+        made: Any = super().__iter__()
+        made.board = Finalize(made, _forget, (board,), exitpriority=5)
         return made
 
 
