@@ -182,10 +182,10 @@ def hear_of_segments() -> None:
     resource_tracker.register = _heard
 
 
-def _heard(name: Any, kind: str) -> None:
-    if kind == "shared_memory":
+def _heard(name: Any, rtype: str) -> None:
+    if rtype == "shared_memory":
         _OWN.add(name.lstrip("/"))
-    _register(name, kind)
+    _register(name, rtype)
 
 
 def named_segments() -> list[tuple[Path, int]]:
