@@ -135,8 +135,21 @@ def provided(source: Source) -> Provided:
     policies = _checked(said, source.text)
     if attribute or source.names:
         roles = {role: _bound(role, made, holder, source) for role, made in roles.items()}
+        roles = {**_inherited(roles.get("DataLoader")), **roles}
     adapter = holder if isinstance(holder, Adapter) else None
     return Provided(module, roles, policies, adapter)
+
+
+def _inherited(loader: Any) -> dict[str, Any]:
+    """The `get_worker_info` that stands beside a loader, or beside one that it derives from."""
+    for base in getattr(loader, "__mro__", ()):
+        package = base.__module__
+        while package:
+            found = getattr(sys.modules.get(package), "get_worker_info", None)
+            if found is not None:
+                return {"get_worker_info": found}
+            package = package.rpartition(".")[0]
+    return {}
 
 
 def _bound(role: str, made: Any, holder: Any, source: Source) -> Any:

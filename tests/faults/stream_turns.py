@@ -15,6 +15,8 @@ from reporting import Reporting, Worse
 from torch.utils.data import IterableDataset
 
 from reference import DataLoader
+from reference.loader import worker
+from reference.loader.worker import WorkerInfo
 
 # Parts of unequal length.
 
@@ -147,3 +149,33 @@ class StreamsAgain(_Wrapping):
     CAUGHT_BY = ("iterable.ends", "iterable.once")
     ANOMALY = "iterated-again"
     around = _Again
+
+
+# What standing workers are told.
+
+
+class _ToldOnce:
+    """Keeps the dataset of the first pass, and says again in each pass that this is it."""
+
+    def __init__(self, init: Any) -> None:
+        self.init, self.first = init, None
+
+    def __call__(self, number: int) -> None:
+        told = worker._info
+        assert told is not None
+        self.first = told.dataset if self.first is None else self.first
+        worker._info = WorkerInfo(told.id, told.num_workers, told.seed, self.first)
+        if self.init is not None:
+            self.init(number)
+
+
+class InfoOfTheFirstPass(DataLoader[Any]):
+    """Standing workers are told of the copy that they had in the first pass."""
+
+    CAUGHT_BY = ("iterable.worker-info",)
+    ANOMALY = "not-its-copy"
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        if self.num_workers:
+            self.worker_init_fn = _ToldOnce(self.worker_init_fn)
