@@ -19,10 +19,11 @@ from conformance.fitting import all_fitted, fitted
 from conformance.laws import load_laws
 from conformance.pace import PATIENCE, Pace
 from conformance.properties import Property
+from conformance.roles import LOADERS
 from conformance.scenarios import Effort, Scenario, Setting
 from conformance.search import Search
 from conformance.small import ALL, Pair, Places, SmallCases
-from conformance.spread import parts
+from conformance.spread import parts, portions
 from conformance.trace import Trace
 from conformance.verdict import Verdict
 from conformance.worlds.worlds import Worlds
@@ -123,10 +124,11 @@ class Examiner:
         return map(self.located, all_fitted(made, candidate, self.sizes))
 
     def parts(self, candidate: Description, role: str, scenario: Scenario) -> list[Places]:
-        """The places of a scenario's small cases in the parts of `spread.parts`."""
+        """The places of a scenario's small cases in the parts that `spread` makes of them."""
         key = candidate.source, role, scenario.name
         if key not in self.divided:
-            self.divided[key] = parts([*self.fitting(candidate, role, scenario)])
+            divide = parts if role in LOADERS else portions
+            self.divided[key] = divide([*self.fitting(candidate, role, scenario)])
         return self.divided[key]
 
     def _carried_out(

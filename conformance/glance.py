@@ -6,7 +6,6 @@ case is judged twice for a clause.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import chain, compress, groupby, product
@@ -22,13 +21,12 @@ from conformance.scenarios import Scenario
 from conformance.search import Search
 from conformance.small import ALL, Places
 
-END = sys.maxsize
-
-FEW = 32
+FEW = 16
 """So many small cases of each scenario go first: most faults of samplers show in some of them."""
 
-MORE = 256
-"""Up to so many go next: what they show has not to wait for all cases of the clauses before."""
+PORTIONS = range(4)
+"""The portions of all small cases, as `spread.portions` divides them: what some of them show has
+not to wait for all cases of the clauses before."""
 
 DRAWN = 4
 """So many are drawn between: only real groups show how a rank finds its place in one."""
@@ -71,11 +69,13 @@ def _of_samplers(searches: list[Search]) -> Iterator[What]:
     """What to look at in turn; statistical clauses take thousands of draws."""
     samplers = [search for search in searches if search.prop.role not in LOADERS]
     quick = [search for search in samplers if not search.prop.clause.statistical]
-    yield from product(quick, [partial(_small, places=range(FEW))])
+    first, second, *others = (partial(_portion, part=part) for part in PORTIONS)
+    yield from product(quick, [partial(_small, places=range(FEW)), first])
+    yield from product(quick, [second])
     yield from product(quick, [_drawn])
     yield from ((search, _small) for search in samplers if search.prop.clause.statistical)
-    yield from product(quick, [partial(_small, places=range(FEW, MORE))])
-    yield from product(quick, [partial(_small, places=range(MORE, END))])
+    for look in others:
+        yield from product(quick, [look])
 
 
 def _of_loaders(examiner: Examiner, searches: list[Search]) -> Iterator[What]:
@@ -146,6 +146,12 @@ def _found(searches: list[Search], what: What) -> Property | None:
 def _small(search: Search, places: Places = ALL) -> bool:
     """Whether a small case breaks the law."""
     return any(_breaks(search, scenario, places) for scenario in search.prop.scenarios)
+
+
+def _portion(search: Search, part: int) -> bool:
+    """The same of a portion of them."""
+    some = [scenario for scenario in search.prop.scenarios if scenario.small]
+    return any(_breaks(search, scenario, search.parts(scenario)[part]) for scenario in some)
 
 
 def _of_part(search: Search, part: int, alone: bool) -> bool:

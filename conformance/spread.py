@@ -16,6 +16,7 @@ from math import ceil
 from typing import Any
 
 from conformance.case import Case
+from conformance.classes import work
 from conformance.laws.loading import workers
 from conformance.small import Places
 
@@ -26,6 +27,16 @@ BUSY, QUICK = (0, 1 / 8, 1 / 4, 1 / 2, 3 / 4, 1), (0, 1 / 2, 1)
 hundredth of the time."""
 
 
+SHARES = (0, 1 / 32, 1 / 8, 3 / 8, 1)
+"""The same of a sampler's cases."""
+
+LIGHT = 1 << 13
+"""A case of more draws may take a second, if each draw is slow."""
+
+MANY = 24
+"""Of so many different values none decides a case."""
+
+
 def parts(cases: Sequence[Case]) -> list[Places]:
     """The places of a loader's cases in six parts, as they are best looked at: some of all, the
     others without workers, and the rest."""
@@ -33,6 +44,14 @@ def parts(cases: Sequence[Case]) -> list[Places]:
     first, *rest = _cut(cases, [at for at, is_busy in enumerate(busy) if is_busy], BUSY)
     some, others = _cut(cases, [at for at, is_busy in enumerate(busy) if not is_busy], QUICK)
     return [first | some, others, *rest]
+
+
+def portions(cases: Sequence[Case]) -> list[Places]:
+    """The places of a sampler's cases in portions, each several times as large as the one before;
+    those that take long are in the last."""
+    is_light = [work(case) <= LIGHT for case in cases]
+    *some, rest = _cut(cases, [at for at, light in enumerate(is_light) if light], SHARES)
+    return [*some, rest.union(at for at, light in enumerate(is_light) if not light)]
 
 
 def _cut(
@@ -97,7 +116,7 @@ def _told(name: str, value: Any) -> Iterator[str]:
         for one in fields(value):
             yield from _told(f"{name} {kind}.{one.name}", getattr(value, one.name))
     elif isinstance(value, tuple):
-        for part in value:
+        for part in value if len({*map(repr, value[: MANY * MANY])}) < MANY else ("many",):
             yield from _told(name, part)
     else:
         yield f"{name} {value!r}"

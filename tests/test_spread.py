@@ -10,7 +10,8 @@ import pytest
 from conformance.case import Case
 from conformance.datasets import Mapped, Stream
 from conformance.operations import Iterate, Len, Open
-from conformance.spread import parts, spread
+from conformance.recipes import Data, Values
+from conformance.spread import parts, portions, spread
 
 
 def loading(world: str = "simulated", **options: Any) -> Case:
@@ -70,6 +71,27 @@ def test_who_is_alone_takes_time_without_workers() -> None:
     assert [len(one) for one in sets(cases)] == [1, 0, 1, 2, 2, 2]
 
 
-def sets(cases: list[Case]) -> list[set[int]]:
+def test_portions_grow_and_end_with_what_takes_long() -> None:
+    """Each place of a sampler's cases is in one portion, and those of many draws in the last."""
+    cases = [Case("SequentialSampler", {"data_source": Data(n)}, [Iterate()]) for n in range(64)]
+    long = Case("SequentialSampler", {"data_source": Data(1 << 20)}, [Iterate()])
+    found = sets([long, *cases], portions)
+
+    assert sorted(chain(*found)) == list(range(65))
+    assert [len(one) for one in found] == [2, 6, 16, 41]
+    assert 0 in found[-1]
+
+
+def test_many_values_decide_nothing() -> None:
+    """Thousands of weights take no time, and count as one feature."""
+    cases = [
+        Case("WeightedRandomSampler", {"weights": Values(tuple(range(n, n + 5000)))}, [Iterate()])
+        for n in range(30)
+    ]
+
+    assert spread(cases) == list(range(30))
+
+
+def sets(cases: list[Case], divided: Any = parts) -> list[set[int]]:
     """The places in each part."""
-    return [{place for place in range(len(cases)) if place in one} for one in parts(cases)]
+    return [{place for place in range(len(cases)) if place in one} for one in divided(cases)]

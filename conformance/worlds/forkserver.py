@@ -26,7 +26,7 @@ from typing import Any
 
 import psutil
 
-PRELOAD = ["conformance.worlds.process"]
+PRELOAD = ["conformance.worlds.preload"]
 
 MARK = "CONFORMANCE_MARK"
 
