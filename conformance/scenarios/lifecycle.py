@@ -126,6 +126,7 @@ def _blows(setting: Setting) -> Iterator[Case]:
     yield from _interrupts(setting)
     yield from _forks(setting)
     yield from _starved(setting)
+    yield from _resting(setting)
 
 
 def _late(setting: Setting) -> Iterator[Case]:
@@ -145,7 +146,6 @@ def _late(setting: Setting) -> Iterator[Case]:
     yield from _alone(setting, Mapped(8, gives="large"), full, collate_fn=Collate("list"))
     for gives in ("bulk", "number"):
         yield from _alone(setting, Mapped(16, gives=gives), [Orphan()])
-    yield from _alone(setting, Mapped(8), [Orphan(between=True)], **PERSISTENT)
 
 
 def _deaths(setting: Setting) -> Iterator[Case]:
@@ -159,11 +159,6 @@ def _deaths(setting: Setting) -> Iterator[Case]:
         struck: Steps = [Open("a"), Take("a"), Strike(0), Ponder(), Drain("a"), Drop("a")]
         yield from _alone(setting, Mapped(8), [*struck, Iterate(), Drop(), Leftovers()], **options)
     yield from _alone(setting, Mapped(8), [*struck, Iterate(), Iterate()], num_workers=1)
-    # What the other worker was about is done when the next pass, of another order, begins.
-    busy: Steps = [Shut(), Open("a"), Settle(), Strike(1), Free(), Take("a", 9), Settle()]
-    other: Steps = [SetEpoch(3), Iterate(), SetEpoch(1), Iterate()]
-    turned: dict[str, Any] = {"sampler": Order(8, "epochs"), **PERSISTENT}
-    yield from _alone(setting, Mapped(8, gated=1), [*busy, Drop("a"), *other], **turned)
 
 
 def _interrupts(setting: Setting) -> Iterator[Case]:
@@ -200,6 +195,16 @@ def _starved(setting: Setting) -> Iterator[Case]:
     yield from _alone(setting, Mapped(64, gives="tensor"), keeps, collate_fn=Collate("list"))
     full: Steps = [Limit("memory", 1 << 20), Iterate(), Limit("memory", -1)]
     yield from _alone(setting, Mapped(8, gives="large"), full)
+
+
+def _resting(setting: Setting) -> Iterator[Case]:
+    """Between two passes: a worker has died, and the other has done what it was about, before the
+    next one, of another order, begins; then the main process is killed."""
+    busy: Steps = [Shut(), Open("a"), Settle(), Strike(1), Free(), Take("a", 9), Settle()]
+    other: Steps = [SetEpoch(3), Iterate(), SetEpoch(1), Iterate()]
+    turned: dict[str, Any] = {"sampler": Order(8, "epochs"), **PERSISTENT}
+    yield from _alone(setting, Mapped(8, gated=1), [*busy, Drop("a"), *other], **turned)
+    yield from _alone(setting, Mapped(8), [Orphan(between=True)], **PERSISTENT)
 
 
 def _growth(setting: Setting) -> Iterator[Case]:
