@@ -122,14 +122,17 @@ class Order(Recipe):
     how: "ascending", "descending", "turning" (each pass starts one place further on), "epochs"
     (lazily rotated by the epoch as it is when the first index is drawn), "batches" (batches of 1,
     2, 3, 1, ... indices), "lambdas" (indices that cannot be pickled), "growing" (as many more as
-    the epoch says), "growing-batches" (each of them a batch), "gaps" (each second batch has one
-    index, the others none), and indices that stand for 0 .. n-1: "texts", "tuples", "lists",
-    "pairs", "arrays" (of numpy, of two numbers), "odd" (None, an empty text, ...: six at most).
+    the epoch says), "epochs-batches", "growing-batches" (each of them a batch), "again" and
+    "again-batches" (ascending; asked after its end, an iterator starts over), "gaps" (each second
+    batch has one index, the others none), and indices that stand for 0 .. n-1: "texts", "tuples",
+    "named" (named tuples), "lists", "pairs", "arrays" (of numpy, of two numbers), "odd" (None, an
+    empty text, ...: six at most). sized: it has `__len__`.
     """
 
     n: int
     how: str = "ascending"
     faults: tuple[Fault, ...] = ()
+    sized: bool = True
 
 
 @dataclass(frozen=True, repr=False)

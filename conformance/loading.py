@@ -72,6 +72,7 @@ class Tell(Operation):
 
     how: "attribute" sets `dataset.mark`; "method" calls one that does; "list", "dict", "tensor",
     "array" (of 256 KiB) and "inner" change an object that the dataset holds, in its place.
+    "lambda" gives it something to hold that cannot be pickled.
     """
 
     mark: int
@@ -142,9 +143,9 @@ class Orphan(Operation):
 
 @dataclass(frozen=True, repr=False)
 class Limit(Operation):
-    """Allow only `spare` more descriptors, or bytes in one segment of shared memory.
+    """Allow only `spare` more descriptors, bytes in one segment of shared memory, or forks.
 
-    what: "descriptors" or "memory". A negative `spare` takes the limit back.
+    what: "descriptors", "memory" or "processes". A negative `spare` takes the limit back.
     """
 
     what: str

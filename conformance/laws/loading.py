@@ -39,7 +39,7 @@ def collation(case: Case) -> str:
     return function.how if isinstance(function, Collate) else ""
 
 
-KEYED = ("texts", "tuples", "lists", "pairs", "arrays", "odd")
+KEYED = ("texts", "tuples", "named", "lists", "pairs", "arrays", "odd")
 """Orders whose indices stand for 0, 1, ... and are no numbers."""
 
 
@@ -55,9 +55,9 @@ def indices(case: Case, epoch: int = 0) -> list[int] | None:
         return list(range(data.n)) if plain and "batch_sampler" not in given else None
     if isinstance(sampler, Probe):  # Counting, Unsized
         return list(range(sampler.count))
-    if isinstance(sampler, Order) and sampler.how in ("ascending", "descending"):
+    if isinstance(sampler, Order) and sampler.how in ("ascending", "descending", "again"):
         up = list(range(sampler.n))
-        return up if sampler.how == "ascending" else up[::-1]
+        return up[::-1] if sampler.how == "descending" else up
     if isinstance(sampler, Order) and sampler.how in KEYED:
         return list(range(sampler.n))
     if isinstance(sampler, Order) and sampler.how == "growing":
@@ -73,8 +73,8 @@ def expected(case: Case, epoch: int = 0) -> list[Any] | None:
     batches = given.get("batch_sampler")
     if isinstance(batches, Order) and batches.how == "batches":
         return [part(place) for place in range(batches.n)]
-    if isinstance(batches, Order) and batches.how in ("gaps", "growing-batches"):
-        return _uneven(batches, epoch)
+    if isinstance(batches, Order) and (batches.how == "gaps" or batches.how.endswith("-batches")):
+        return _listed(batches, epoch)
     if isinstance(batches, Values):
         return [[*batch] for batch in batches.items if isinstance(batch, tuple)]
     if isinstance(batches, Role):
@@ -87,10 +87,14 @@ def expected(case: Case, epoch: int = 0) -> list[Any] | None:
     return [b for b in cut if len(b) == size or not given.get("drop_last")]
 
 
-def _uneven(batches: Order, epoch: int) -> list[Any]:
-    if batches.how == "gaps":
-        return [[place // 2] if place % 2 else [] for place in range(batches.n)]
-    return [[place] for place in range(batches.n + epoch)]
+def _listed(batches: Order, epoch: int) -> list[Any]:
+    """The batches of an order that gives lists of one index, or of none."""
+    n, how = batches.n, batches.how
+    if how == "gaps":
+        return [[place // 2] if place % 2 else [] for place in range(n)]
+    if how == "epochs-batches":
+        return [[(place + epoch) % n] for place in range(n)]
+    return [[place] for place in range(n + epoch * (how == "growing-batches"))]
 
 
 def reads(rank: RankTrace) -> list[tuple[int, Event]]:

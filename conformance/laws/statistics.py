@@ -69,14 +69,19 @@ def _judge(block: NDArray[np.int64], n: int) -> Callable[..., Violation | None]:
 
 
 def _few_of_many(block: NDArray[np.int64], n: int) -> Violation | None:
-    """Many passes over a few of many indices: at each place, each part of [0, n) by its share."""
-    for parts in (2, 16):
+    """Many passes over a few of many indices: at each place, each part of [0, n) by its share.
+
+    A part of a table of hashes, as a set has one, is what leaves the same remainder.
+    """
+    for parts, told in ((2, "part {} of 2"), (16, "part {} of 16"), (16, "a remainder {} of 16")):
         widths, what = in_parts(block, n, parts)
+        if told.startswith("a"):
+            widths, what = np.bincount(np.arange(n) % parts), block % parts
         counts = np.stack([np.bincount(column, minlength=parts) for column in what.T])
         cell = first_unlikely(counts, len(block), widths / n)
         if cell is not None:
             place, kind = cell
-            saw = f"part {kind} of {parts} of [0, {n}) comes {counts[cell]} times of {len(block)}"
+            saw = f"{told.format(kind)} of [0, {n}) comes {counts[cell]} times of {len(block)}"
             wanted = len(block) * widths[kind] / n
             return Violation("not-uniform", f"{saw} at place {place}; expected {wanted:.0f}")
     return None

@@ -76,8 +76,32 @@ def _spread(rows: NDArray[np.int64], n: int) -> Violation | None:
     return None
 
 
-def _varies(counts: NDArray[np.int64], draws: int, share: float, looks: int) -> str | None:
-    """Compare counts, one of each pass, with windows about the mean of Binomial(draws, share)."""
+def not_gathered(rows: NDArray[np.int64], weights: NDArray[np.float64]) -> Violation | None:
+    """Draws by weight: a group of indices comes no more together than independent draws would.
+
+    Passes may vary less. Draws in pairs u and 1 - u come both from the ends, or from the middle.
+    """
+    passes, count = rows.shape
+    share = weights / weights.sum()
+    middle = np.abs(np.cumsum(share) - share / 2 - 0.5) < 0.25
+    found = {"the middle half": middle, "the first half": np.cumsum(share) - share / 2 < 0.5}
+    for name, group in found.items() if passes >= FEW and count > 1 else ():
+        if not 0.1 < share[group].sum() < 0.9:
+            continue
+        came = group[rows].sum(axis=1)
+        varies = _varies(came, count, float(share[group].sum()), len(found), less=True)
+        if varies is not None:
+            return Violation("draws-gathered", f"{name} of the weights {varies}")
+    return None
+
+
+def _varies(
+    counts: NDArray[np.int64], draws: int, share: float, looks: int, less: bool = False
+) -> str | None:
+    """Compare counts, one of each pass, with windows about the mean of Binomial(draws, share).
+
+    less: passes may vary less, so that more of them lie in a window.
+    """
     mean, deviation = draws * share, math.sqrt(draws * share * (1 - share))
     spans = [
         (math.floor(mean - width * deviation), math.ceil(mean + width * deviation))
@@ -85,6 +109,8 @@ def _varies(counts: NDArray[np.int64], draws: int, share: float, looks: int) -> 
     ]
     chances = np.array([min(1.0, _within(*span, draws, share)) for span in spans])
     inside = np.array([np.sum((counts >= low) & (counts <= high)) for low, high in spans])
+    if less:
+        inside = np.minimum(inside, np.ceil(len(counts) * chances).astype(int))
     cell = first_unlikely(inside, len(counts), chances, looks)
     if cell is None:
         return None

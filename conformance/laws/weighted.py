@@ -14,6 +14,7 @@ from conformance.laws.proportions import by_weight
 from conformance.laws.relations import not_repeated
 from conformance.laws.sampler import reject as refuses
 from conformance.laws.statistics import table
+from conformance.laws.throws import not_gathered
 from conformance.laws.views import rows, shown, size
 from conformance.recipes import Sparse, Values
 from conformance.trace import Trace
@@ -73,7 +74,7 @@ def frequencies(trace: Trace) -> Violation | None:
         found = by_weight(draws, _weights(trace))
         if found is not None:
             return found
-    return not_repeated(made, _weights(trace))
+    return not_repeated(made, _weights(trace)) or not_gathered(made, _weights(trace))
 
 
 @law("weighted.first-draw")

@@ -40,6 +40,14 @@ def akin(setting: Setting, made: Made, epoch: int) -> Neighbour | None:
     return Neighbour(changed, told, _enough(made)) if changed else None
 
 
+def flagged(setting: Setting, made: Made, epoch: int) -> Neighbour | None:
+    """A sampler of the same data and seed that drops what does not divide; None if that is said."""
+    if not setting.accepts("drop_last") or made.get("drop_last") is not None:
+        return None
+    told = epoch if subjects.has_epochs(setting) else None
+    return Neighbour((("drop_last", True),), told, _enough(made))
+
+
 def _enough(made: Made) -> int:
     """More items than the second sampler has."""
     numbers = [value for value in made.values() if type(value) is int]

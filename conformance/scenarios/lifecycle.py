@@ -190,6 +190,8 @@ def _starved(setting: Setting) -> Iterator[Case]:
     """Too few descriptors to start with, or to keep what is delivered; too little shared memory."""
     few: Steps = [Limit("descriptors", 2), Iterate(), Limit("descriptors", -1)]
     yield from _alone(setting, Mapped(8), few)
+    alone: Steps = [Limit("processes", 1), Iterate(), Limit("processes", -1), Iterate()]
+    yield from _alone(setting, Mapped(8), alone, multiprocessing_context="fork")
     keeps: Steps = [Open("a"), Limit("descriptors", 12), Drain("a"), Limit("descriptors", -1)]
     yield from _alone(setting, Mapped(64, gives="large"), keeps)
     yield from _alone(setting, Mapped(64, gives="tensor"), keeps, collate_fn=Collate("list"))

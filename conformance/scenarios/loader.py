@@ -9,9 +9,10 @@ from typing import Any
 from hypothesis import strategies as st
 
 from conformance.case import Case
-from conformance.datasets import Collate, Mapped, Order, Stream
-from conformance.loading import Describe, Drop, Journal
+from conformance.datasets import Collate, Init, Mapped, Order, Stream
+from conformance.loading import Describe, Drop, Free, Journal, Trickle
 from conformance.operations import (
+    Drain,
     Globals,
     Iterate,
     Len,
@@ -48,6 +49,10 @@ WAYS: tuple[dict[str, Any], ...] = (
     {"batch_size": None, "collate_fn": Collate("double")},
 )
 """Ways to say which batches there are to be, over a dataset of six items."""
+
+
+MANY = 5000
+"""More indices in one batch than somebody may ask for at a time."""
 
 
 def _options(setting: Setting, ways: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -142,6 +147,10 @@ def _empty(setting: Setting) -> Iterator[Case]:
         yield loader(Mapped(0), plan, **options)
 
 
+LATE_S = 0.7
+"""An item that takes longer than somebody may wait before he looks for what is wrong."""
+
+
 def _generators(setting: Setting) -> Iterator[Case]:
     """A generator is given, and the global states are looked at before and after everything.
 
@@ -161,6 +170,9 @@ def _generators(setting: Setting) -> Iterator[Case]:
     for way, count in itertools.product(ways, counts):
         for options in _options(setting, [{**way, **count, "generator": Generator(1)}]):
             yield loader(Mapped(6), plan, **options)
+    late = [Reseed(3), Globals(), Trickle(0, LATE_S), Open("a"), Take("a"), Free(), Drain("a")]
+    for options in _options(setting, [{"num_workers": 1, "generator": Generator(1)}]):
+        yield loader(Mapped(3, gated=1), [*late, Globals()], **options)
 
 
 def _alike(setting: Setting) -> Iterator[Case]:
@@ -172,6 +184,7 @@ def _alike(setting: Setting) -> Iterator[Case]:
     builds = [tuple(options.items()) for options in _options(setting, given)]
     ways: tuple[dict[str, Any], ...] = (
         {"shuffle": True}, {}, {"batch_size": None, "shuffle": True}, {"sampler": PICKED},
+        {"worker_init_fn": Init()},
     )  # fmt: skip
     for chosen in ([*builds[:1], build] for build in builds[1:]):
         plan: list[Operation] = []
@@ -205,7 +218,8 @@ def _getitems(setting: Setting) -> Iterator[Case]:
     for options, many in itertools.product(_options(setting, ways), given):
         if many == "all" or options:
             yield loader(Mapped(6, many=many), [Iterate(), Journal()], **options)
-    yield loader(Mapped(300, many="all"), [Iterate(), Journal()], batch_size=300)
+    for n in (300, MANY):
+        yield loader(Mapped(n, many="all"), [Iterate(), Journal()], batch_size=n)
 
 
 def _refused() -> Iterator[dict[str, Any]]:
@@ -230,6 +244,7 @@ def _refused() -> Iterator[dict[str, Any]]:
     yield from ({name: value} for name, value in alone.items())
     yield {"timeout": 0.5}
     yield from ({"num_workers": count, "timeout": -1} for count in (0, 1))
+    yield {"num_workers": 1, "timeout": -0.5}
     yield {"num_workers": 1, "multiprocessing_context": "no-such-method"}
     yield {"sampler": Role("BatchSampler", sampler=order, batch_size=2, drop_last=False)}
     yield {"sampler": Probe("Bucketed", 2)}

@@ -146,6 +146,13 @@ def _ends(setting: Setting) -> Iterator[Case]:
         options: dict[str, Any] = {"batch_size": size, **counted(count)}
         for steps in (plan, other):
             yield loader(source, steps, **options)
+    over: tuple[dict[str, Any], ...] = (
+        {"batch_size": None, "sampler": Order(3, "again")},
+        {"batch_size": 2, "sampler": Order(3, "again")},
+        {"batch_sampler": Order(3, "again-batches")},
+    )  # fmt: skip
+    for options in over:
+        yield loader(Mapped(3), plan, **options)
     kept: dict[str, Any] = {"num_workers": 1, "persistent_workers": True}
     if takes(setting, **kept):
         yield loader(Mapped(3), plan, **kept)

@@ -33,13 +33,15 @@ RARE: tuple[dict[str, Any], ...] = (
     {"batch_size": None, "sampler": Order(5, "arrays")},
     {"batch_size": 2, "sampler": Order(6, "odd")},
     {"batch_size": None, "sampler": Order(6, "odd")},
-    {"batch_sampler": Order(6, "gaps"), "collate_fn": Collate("list")},
+    {"batch_sampler": Order(7, "gaps"), "collate_fn": Collate("list")},
+    {"batch_size": 2, "sampler": Order(5, "named")},
+    {"batch_size": None, "sampler": Order(5, "named")},
     {"batch_size": 2, "sampler": Probe("Unsized", 3)},
     {"batch_size": None, "sampler": Probe("Unsized", 4)},
 )
 """Nothing to read, more than there is, other indices than numbers, batches of none, no length."""
 
-SHARED = (RARE[0], RARE[3], RARE[5], RARE[8], *RARE[12:17])
+SHARED = (RARE[0], RARE[3], RARE[5], RARE[8], *RARE[12:19])
 """Those that are tried with workers too."""
 
 GROWN: tuple[dict[str, Any], ...] = (

@@ -28,7 +28,7 @@ from conformance.operations import (
 )  # fmt: skip
 from conformance.recipes import Data, Probe, Runs, Values
 from conformance.scenarios import Setting, subjects
-from conformance.scenarios.besides import akin, neighbour
+from conformance.scenarios.besides import akin, flagged, neighbour
 from conformance.scenarios.subjects import DRAWN
 
 Plan = list[Operation]
@@ -162,9 +162,12 @@ def anywhere(setting: Setting, made: Made) -> Plan:
 
 
 def anywhere_akin(setting: Setting, made: Made) -> Plan | None:
-    """A longer sampler of the same seed and epoch has been made, and read, before the second."""
-    longer, passed = akin(setting, made, 1), [*_at(setting, 1), Iterate()]
-    return [*passed, longer, Rebuild(), *passed] if longer else None
+    """Samplers of the same seed and epoch have been made, and read, before the second: one that
+    drops what does not divide, and a longer one."""
+    passed = [*_at(setting, 1), Iterate()]
+    others = [flagged(setting, made, 1), akin(setting, made, 1)]
+    beside: Plan = [other for other in others if other]
+    return [*passed, *beside, Rebuild(), *passed] if beside else None
 
 
 def anywhere_seeded(setting: Setting, made: Made) -> Plan:

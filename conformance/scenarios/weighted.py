@@ -24,6 +24,11 @@ FOUR = (2.0, 3.0, 3.0, 4.0)
 STEEP = tuple(10.0 ** (-(i * 4 % 9) / 2) for i in range(9))
 """The heaviest 10^4 times the lightest, in no order; the lightest come 68 times of a million."""
 
+MINUTE, IMMENSE = (tuple(scale * weight for weight in FOUR) for scale in (1e-9, 1e20))
+"""The same proportions, where a power of one over a weight comes to 0 or to 1."""
+
+EVEN = (1.0,) * 8
+
 UNEVEN = Runs(((1.0, 6), (1000.0, 1), (1.0, 2)), times=8_000)
 """Many light ones among heavy ones, and together 0.8 % of the draws."""
 
@@ -129,7 +134,7 @@ def _many(setting: Setting) -> Iterator[Case]:
             (tuple(float(i) for i in range(1, 41)), 20_000, 5, None, "tuple"),
             (range(LONG), 100_000, 3, 3, "ndarray.int32"), (FOUR, 100_000, 15, 4, "list"),
             (STEEP, 1_000_000, 1, None, "float16"), (UNEVEN, 100_000, 1, 7, "float32"),
-            (TAIL, 200_000, 1, None, "ndarray.float32"),
+            (TAIL, 200_000, 1, None, "ndarray.float32"), (EVEN, 200, 1000, 8, "list"),
         )  # fmt: skip
         for weights, count, passes, seed, kind in many:
             trials = max(1, int(passes * setting.effort.trials))
@@ -147,7 +152,8 @@ def _many_first(setting: Setting) -> Iterator[Case]:
             ((1.0, 0.0, 3.0), 2, 4000, None, "int32"), (range(LONG), 5, 200, 3, "float32"),
             (tuple(float(i) for i in range(1, 41)), 7, 10_000, 2, "list"),
             (ONE_HEAVY, 30, 400, None, "ndarray.float32"), (ONE_HEAVY, 1000, 100, 4, "list"),
-            (STEEP, 3, 4000, None, "float64"),
+            (STEEP, 3, 4000, None, "float64"), (MINUTE, 2, 3000, 5, "list"),
+            (IMMENSE, 2, 3000, None, "float64"),
         )  # fmt: skip
         for weights, count, passes, seed, kind in many:
             generator = None if seed is None else Generator(setting.seed + seed)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from conformance.case import Case
 from conformance.datasets import Collate, Fault, Init, Mapped, Order, Stream
-from conformance.loading import Hold, Journal, Schedule, Settle, Strike
+from conformance.loading import Hold, Journal, Limit, Schedule, Settle, Strike
 from conformance.operations import Drain, Open, Operation, Take
 from conformance.scenarios import Scenario, Setting
 from conformance.scenarios.loading import ROLE, loader, parcels, schedules, takes
@@ -19,6 +19,13 @@ KINDS = (
     "Planned", "ValueError", "KeyError", "OSError", "Coded", "UnicodeDecodeError", "TwoArguments",
     "KeywordOnly", "WithMessage", "ExceptionGroup", "Building",
 )  # fmt: skip
+
+COMMON = (
+    "MemoryError", "OSError", "RuntimeError", "TypeError", "AssertionError", "EOFError",
+    "ArithmeticError", "LookupError", "AttributeError", "ImportError", "BufferError",
+    "ReferenceError", "SyntaxError", "SystemError", "NameError", "Warning", "Planned",
+)  # fmt: skip
+"""One of each branch of the builtin exceptions."""
 
 UNSENT = ("Local", "Unpicklable", "Explosive")
 """Exceptions that pickle does not carry."""
@@ -97,6 +104,12 @@ def _places(setting: Setting) -> Iterator[Case]:
         yield Case(ROLE, slow, [Schedule(turns, arrival=False), *plan])
     collate = Collate(faults=faulty("Planned", 4, where="collate"))
     yield loader(Mapped(8), plan, batch_size=2, num_workers=2, collate_fn=collate)
+    # Errors of every kind, each of which arrives before the batch that it has to wait for.
+    several = tuple(Fault("item", 2 * at + 1, kind) for at, kind in enumerate(COMMON))
+    many = parcels(2 * len(COMMON), num_workers=2)
+    many["dataset"] = Mapped(2 * len(COMMON), gives="parcel", gated=1, faults=several)
+    walked: list[Operation] = [Open("a"), *[Drain("a")] * (len(COMMON) + 1)]
+    yield Case(ROLE, many, [Schedule((1, 0) * len(COMMON), arrival=False), *walked])
 
 
 def _sampling(setting: Setting) -> Iterator[Case]:
@@ -175,11 +188,13 @@ def _unsent(setting: Setting) -> Iterator[Case]:
 
 
 def _bursting(setting: Setting) -> Iterator[Case]:
-    """Spawned workers that cannot even unpickle what they are to work on."""
+    """Spawned workers that cannot even unpickle what they are to work on; forks that fail."""
     for count, persistent in ((1, False), (2, True)):
         options: dict[str, Any] = {"num_workers": count, "persistent_workers": persistent}
         data = Mapped(4, gives="bursting")
         yield loader(data, walk(3), "alone", multiprocessing_context="spawn", **options)
+    few: dict[str, Any] = {"num_workers": 2, "multiprocessing_context": "fork"}
+    yield loader(Mapped(4), [Limit("processes", 1), *walk(3)], "alone", **few)
 
 
 def _writing() -> Case:

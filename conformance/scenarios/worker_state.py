@@ -77,6 +77,13 @@ def _dice(setting: Setting) -> Iterator[Case]:
         yield loader(Mapped(8, gives="dice"), plan, num_workers=2, **SINGLE, **options)
     plan = [Reseed(3, "torch"), Rebuild(()), Iterate()]
     yield loader(Mapped(2 * MANY, gives="dice"), plan, num_workers=MANY, **SINGLE)
+    # Two passes at a time, and a pass after the death of a worker.
+    woven = [Open("a"), Open("b"), *[Take("a", 2), Take("b", 2)] * 4, Iterate()]
+    for options in KEPT:
+        yield loader(Mapped(8, gives="dice"), woven, num_workers=2, **SINGLE, **options)
+    killed: list[Operation] = [Iterate(), Strike(0), Settle(), Iterate()]
+    one: dict[str, Any] = {"num_workers": 1, **SINGLE, **KEPT[1]}
+    yield loader(Mapped(4, gives="dice"), killed, "alone", **one)
 
 
 def _dice_elsewhere(setting: Setting) -> Iterator[Case]:
@@ -148,6 +155,9 @@ def _epochs(setting: Setting) -> Iterator[Case]:
     for options in ways:
         for plan in (in_time, [*late, Iterate()], midway, broken):
             yield loader(Mapped(10), plan, sampler=Order(10, "epochs"), **options)
+    for workers in (0, 2):
+        batches = Order(6, "epochs-batches")
+        yield loader(Mapped(6), [*late, Iterate()], batch_sampler=batches, num_workers=workers)
     # Items of a pass that was broken off are still being made when the next one begins.
     slow = [SetEpoch(1), Trickle(0, 0.5), Open("a"), Take("a"), Drop("a"), SetEpoch(5), Open("b")]
     options = {"num_workers": 1, "prefetch_factor": 4, "persistent_workers": True}
@@ -178,6 +188,8 @@ def _kept(setting: Setting) -> Iterator[Case]:
     yield loader(Mapped(9), plan, num_workers=1, shuffle=True)
     forked: dict[str, Any] = {"num_workers": 2, "multiprocessing_context": "fork"}
     yield loader(Mapped(5, gives="held"), [*whole, kept, *whole], **forked)
+    filled = [*whole, Tell(1, "lambda"), Iterate(), Globals(), Iterate(), Globals()]
+    yield loader(Mapped(5), [*filled, kept, *filled], **forked)
     yield loader(Stream(7), [*longer, kept, *longer], num_workers=3, batch_size=2)
 
 
@@ -205,7 +217,8 @@ def _asked(setting: Setting) -> Iterator[Case]:
     plan += [Iterate(), Journal()]
     ways: tuple[dict[str, Any], ...] = (
         {"sampler": Order(6)}, {"sampler": Order(6), "batch_size": None},
-        {"batch_sampler": Order(4, "batches")},
+        {"batch_sampler": Order(4, "batches")}, {"sampler": Order(6, sized=False)},
+        {"batch_sampler": Order(4, "batches", sized=False)},
     )  # fmt: skip
     for options in ways:
         given = ({"num_workers": 2}, {"num_workers": 3, **KEPT[1]})

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from conformance.case import Case
 from conformance.datasets import Fault, Mapped, Order, Stream
-from conformance.loading import Describe, Free, Journal, Schedule, Settle, Shut
+from conformance.loading import Describe, Free, Journal, Schedule, Settle, Shut, Trickle
 from conformance.operations import Drain, Iterate, Len, Open, Operation, Rebuild, Reseed, Take
 from conformance.recipes import Generator
 from conformance.scenarios import Scenario, Setting
@@ -30,6 +30,9 @@ TOGETHER = 140
 
 FAR = 12
 """So many batches under way for each worker are more than somebody may have had in mind."""
+
+LATE_S = 0.7
+"""An item that takes longer than somebody may let other workers be idle."""
 
 QUICK = 6
 """A quick effort tries every so many of the 1680 orders of three workers."""
@@ -121,6 +124,8 @@ def _unordered(setting: Setting) -> Iterator[Case]:
     for turns in sorted(set(itertools.permutations((0, 0, 1, 1)))):
         options = {"num_workers": 2, "prefetch_factor": 2, "in_order": False}
         yield Case(ROLE, parcels(4, **options), [Schedule(turns), Iterate(), Journal()])
+    uneven: dict[str, Any] = {"batch_sampler": Order(12, "batches"), "in_order": False}
+    yield loader(Mapped(24), [Iterate(), Journal()], num_workers=2, **uneven)
     passes = [
         step for turns in ((2, 1, 0, 2, 1, 0), (0, 0, 1, 1, 2, 2), (2, 2, 0, 1, 1, 0))
         for step in (Schedule(turns), Iterate())
@@ -152,6 +157,16 @@ def _ahead(setting: Setting) -> Iterator[Case]:
             data, [*failing, Journal()], sampler=Order(24), num_workers=workers,
             prefetch_factor=factor,
         )  # fmt: skip
+    # One batch is late, the caller waits for it, and all others have nothing to do. Then nobody
+    # has anything for a caller who does not wait as long.
+    for workers, factor in ((2, 1), (3, 2)):
+        slow = [Trickle(workers - 1, LATE_S), Open("a"), Take("a", workers), Free(), Drain("a")]
+        options = {"num_workers": workers, "prefetch_factor": factor, "sampler": Order(24)}
+        yield loader(Mapped(24, gated=workers), [*slow, Journal()], **options)
+    shut = [Shut(), Open("a"), Take("a"), Take("a"), Settle(), Free(), Drain("a"), Journal()]
+    options = {"num_workers": 2, "prefetch_factor": 1, "timeout": 0.3, "sampler": Order(12)}
+    if takes(setting, **options):
+        yield loader(Mapped(12, gated=1), shut, "alone", **options)
     again = [Open("b"), Settle(), Drain("b"), Journal()]
     plan = [Shut(), Open("a"), Settle(), Free(), Drain("a"), *again]
     options = {"num_workers": 2, "persistent_workers": True}

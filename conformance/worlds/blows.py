@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import errno
 import gc
 import itertools
 import multiprocessing
@@ -162,7 +163,13 @@ def _stand_and_wait(rank: LoaderRank, count: int) -> None:
 
 
 def limit(rank: LoaderRank, operation: lo.Limit) -> Found:
-    """Soft limits of this process, inherited by workers that start later."""
+    """Soft limits of this process, inherited by workers that start later.
+
+    The number of processes of a superuser has no limit: `os.fork` says what it would say.
+    """
+    if operation.what == "processes":
+        os.fork = _few_forks(operation.spare) if operation.spare >= 0 else FORK
+        return None, None
     kinds = {"descriptors": resource.RLIMIT_NOFILE, "memory": resource.RLIMIT_FSIZE}
     which, soft = kinds[operation.what], operation.spare
     hard = resource.getrlimit(which)[1]
@@ -170,6 +177,21 @@ def limit(rank: LoaderRank, operation: lo.Limit) -> Found:
         soft = _first_refused(soft)
     resource.setrlimit(which, (hard if soft < 0 else soft, hard))
     return None, None
+
+
+FORK = os.fork
+
+
+def _few_forks(spare: int) -> Callable[[], int]:
+    """`os.fork` where so many more processes may be."""
+    left = iter(range(spare))
+
+    def fork() -> int:
+        if next(left, None) is None:
+            raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+        return FORK()
+
+    return fork
 
 
 def _first_refused(spare: int) -> int:

@@ -17,14 +17,11 @@ from conformance.worlds.observe import whole_number
 from conformance.worlds.workload import Info, mishap
 
 
-class Sampler:
-    """`Order`."""
+class Unsized:
+    """`Order`, without `__len__`."""
 
     def __init__(self, recipe: Order, gate: Gate) -> None:
         self.recipe, self.gate, self.epoch, self.passes = recipe, gate, 0, -1
-
-    def __len__(self) -> int:
-        return self.recipe.n + (self.epoch if self.recipe.how.startswith("growing") else 0)
 
     def set_epoch(self, epoch: int) -> None:
         self.epoch = epoch
@@ -33,14 +30,19 @@ class Sampler:
         self.gate.report("begin")
         mishap(self.recipe.faults, "begin", 0, self.gate)
         self.passes += 1
+        if self.recipe.how.startswith("again"):
+            return _StartsOver(self)
         return self._draws(self.passes)
 
     def _draws(self, passes: int) -> Iterator[Any]:
-        turned = {"epochs": self.epoch, "turning": passes}.get(self.recipe.how, 0)
-        for place in range(len(self)):
+        turned = {"epochs": self.epoch, "turning": passes}.get(self.recipe.how.split("-")[0], 0)
+        for place in range(self._count()):
             given = mishap(self.recipe.faults, "sampler", place, self.gate)
             self.gate.report("draw", place)
             yield self._index(place, turned) if given is None else given
+
+    def _count(self) -> int:
+        return self.recipe.n + (self.epoch if self.recipe.how.startswith("growing") else 0)
 
     def _index(self, place: int, turned: int) -> Any:
         n, how = self.recipe.n, self.recipe.how
@@ -50,9 +52,34 @@ class Sampler:
             return KEYS[how](place)
         if how == "gaps":
             return [place // 2] if place % 2 else []
-        if how.startswith("growing"):
-            return [place] if how.endswith("batches") else place
-        return n - 1 - place if how == "descending" else (place + turned) % n
+        index = n - 1 - place if how == "descending" else place
+        if turned:
+            index = (place + turned) % n
+        return [index] if how.endswith("-batches") else index
+
+
+class Sampler(Unsized):
+    """`Order`."""
+
+    def __len__(self) -> int:
+        return self._count()
+
+
+class _StartsOver:
+    """The draws of a pass; asked after their end, they begin anew."""
+
+    def __init__(self, sampler: Unsized) -> None:
+        self.sampler, self.draws = sampler, sampler._draws(0)
+
+    def __iter__(self) -> _StartsOver:
+        return self
+
+    def __next__(self) -> Any:
+        try:
+            return next(self.draws)
+        except StopIteration:
+            self.draws = self.sampler._draws(0)
+            raise
 
 
 class Collating:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import torch
+
 
 def kept(batch: Any, place: int) -> Any:
     """What is kept of batch number `place`: every second one is unpacked, as `for x, y in loader`
@@ -15,7 +17,12 @@ def kept(batch: Any, place: int) -> Any:
 
 
 def unpacked(batch: Any) -> Any:
-    """The same parts in other containers of the same types, if those are Python's own."""
+    """The same parts in other containers of the same types, if those are Python's own.
+
+    Of a tensor its memory alone is kept, as `batch.numpy()` or `batch.detach()` keeps it.
+    """
+    if type(batch) is torch.Tensor and not batch.requires_grad:
+        return batch.detach()
     if type(batch) in (list, tuple):
         return type(batch)(map(unpacked, batch))
     if type(batch) is dict:

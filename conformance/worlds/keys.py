@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 ODD = (None, "", (), ..., b"", frozenset[Any]())
 """Indices that a program might take for none, or for an end."""
 
+NAMED = "named"
+
+
+class Named(NamedTuple):
+    """An index with names for its parts."""
+
+    place: int
+    kind: str = NAMED
+
+
 KEYS: dict[str, Callable[[int], Any]] = {
     "texts": lambda i: f"item {i}",
     "tuples": lambda i: (i, "item"),
+    "named": Named,
     "lists": lambda i: [i],
     "pairs": lambda i: (i, -1),
     "lambdas": lambda i: lambda: i,
@@ -28,6 +39,8 @@ def number(key: Any) -> Any:
         return int(key[0])
     if (not key and key != 0) or key is ...:
         return ODD.index(key)
+    if isinstance(key, tuple) and NAMED in key and not isinstance(key, Named):
+        raise TypeError(f"the sampler gave a named tuple, and the dataset is asked for {key}")
     if isinstance(key, list) and len(key) > 1:
         raise TypeError(f"the sampler gave no list, and the dataset is asked for {key}")
     if isinstance(key, (tuple, list)):

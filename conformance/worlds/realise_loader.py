@@ -36,7 +36,8 @@ class LoaderRealiser(Realiser):
         return made
 
     def _order(self, recipe: Order) -> Any:
-        self.samplers.append(functions.Sampler(recipe, self.gate))
+        kind = functions.Sampler if recipe.sized else functions.Unsized
+        self.samplers.append(kind(recipe, self.gate))
         return self.samplers[-1]
 
     def _collate(self, recipe: Collate) -> Any:

@@ -87,6 +87,8 @@ class _Source:
             self.mark = mark
         elif how == "method":
             self.tell(mark)
+        elif how == "lambda":
+            self.held = lambda: None
         else:
             self.state.change(mark, how)
 

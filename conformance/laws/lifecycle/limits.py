@@ -28,6 +28,7 @@ TELLS_S_MAX = 10.0
 
 WORDS = {
     "descriptors": ("descriptor", "open files", "EMFILE", "ulimit"),
+    "processes": ("process", "fork", "EAGAIN", "temporarily unavailable", "ulimit"),
     "memory": ("memory", "shm", "space left", "too large", "EFBIG"),
 }
 """What names a limit. The last two are what the kernel calls a segment that may not grow."""

@@ -161,6 +161,8 @@ def error_place(trace: Trace) -> Violation | None:
         anomaly = (
             _misplaced(walk, place, wanted[:whole], fault) if in_order or place is None else ""
         )
+        if not anomaly and in_order and len(planned) > 1:
+            anomaly = _overtaken(walk, wanted, planned)
         if anomaly:
             shown = [
                 _short(step.error) if step.error else "the end" if step.ended else step.item
@@ -170,6 +172,17 @@ def error_place(trace: Trace) -> Violation | None:
             return Violation(anomaly, saw, events=_rows(rank, walk[-1]), about=fault.where)
     require(judged)
     return None
+
+
+def _overtaken(walk: list[Step], wanted: list[object], planned: list[Fault]) -> str:
+    """Whether some batch or error comes before one that it has to follow."""
+    due: list[int] = []
+    for step in walk:
+        told = text(step.error) if step.error else ""
+        found = [fault.at for fault in planned if step.error and names(told, fault)]
+        mine = set(found if step.error else _indices_of(step.item))
+        due += [k for k, batch in enumerate(wanted) if mine & set(_indices_of(batch))][:1]
+    return "misplaced-error" if due != sorted(due) else ""
 
 
 def _whole(case: Case, wanted: list[object], fault: Fault) -> int:

@@ -100,6 +100,10 @@ def _orphan(draft: Draft, step: lo.Orphan, event: Event) -> list[str]:
 
 
 def _limit(draft: Draft, step: lo.Limit, event: Event) -> list[str]:
+    if step.what == "processes":
+        draft.need("errno", "os")
+        draft.define("limit_forks", FORKS)
+        return [f"limit_forks({step.spare})"]
     draft.need("os", "resource")
     which = {"descriptors": "NOFILE", "memory": "FSIZE"}[step.what]
     draft.define("limit", LIMIT)
@@ -113,6 +117,16 @@ LIMIT = """\
 def limit(which, soft=None):
     hard = resource.getrlimit(which)[1]
     resource.setrlimit(which, (hard if soft is None else soft, hard))""".splitlines()
+
+
+FORKS = """\
+def limit_forks(spare, fork=os.fork):
+    left = iter(range(spare))
+    def refused():
+        if next(left, None) is None:
+            raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+        return fork()
+    os.fork = refused if spare >= 0 else fork""".splitlines()
 
 
 def _daemon(draft: Draft, step: lo.Daemon, event: Event) -> list[str]:

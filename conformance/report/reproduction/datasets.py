@@ -71,6 +71,7 @@ STATE = {
     "tensor": ("mark = torch.zeros(())", "{name}.mark.fill_({mark})", "int(self.mark)"),
     "array": ("marks = numpy.zeros(1 << 15)", "{name}.marks[-1] = {mark}", "int(self.marks[-1])"),
     "items": ("", "{name}[:] = [1000 * {mark} + i for i in range(len({name}))]", ""),
+    "lambda": ("mark = 0", "{name}.held = lambda: None", "self.mark"),
     "inner": ("inner = types.SimpleNamespace(mark=0)", "{name}.inner.mark = {mark}",
               "self.inner.mark"),
 }  # fmt: skip
@@ -84,6 +85,7 @@ MODULES = ("torch", "numpy", "random", "collections", "gc", "operator", "types")
 
 NUMBERS = {
     "texts": "i = int(i[len('item ') :])", "odd": f"i = {ODD_KEYS}.index(i)",
+    "named": "i = i.place",
     **dict.fromkeys(("tuples", "lists", "pairs", "arrays"), "i = int(i[0])"),
 }  # fmt: skip
 """The number of the item that an index stands for, by the orders whose indices are no numbers."""

@@ -15,6 +15,7 @@ LISTS = {
     "ascending": "range({n})", "descending": "range({last}, -1, -1)",
     "lambdas": "[lambda k=k: k for k in range({n})]",
     "texts": "[f'item {{k}}' for k in range({n})]", "tuples": "[(k, 'item') for k in range({n})]",
+    "named": "[Named(k) for k in range({n})]",
     "lists": "[[k] for k in range({n})]", "pairs": "[(k, -1) for k in range({n})]",
     "arrays": "[numpy.array([k, -1]) for k in range({n})]",
     "gaps": "[[k // 2] if k % 2 else [] for k in range({n})]",
@@ -30,12 +31,13 @@ PLACES = {
     "growing": "k", "gaps": "[k // 2] if k % 2 else []",
     "growing-batches": "[k]", "texts": "f'item {{k}}'", "tuples": "(k, 'item')",
     "lists": "[k]", "pairs": "(k, -1)", "odd": f"{ODD}[k]",
-    "arrays": "numpy.array([k, -1])",
+    "arrays": "numpy.array([k, -1])", "named": "Named(k)",
+    "epochs-batches": "[(k + turned) % {n}]", "again": "k", "again-batches": "[k]",
 }  # fmt: skip
 """The index at place `k`."""
 
 
-LAZY = ("epochs", "turning", "growing", "growing-batches")
+LAZY = ("epochs", "epochs-batches", "turning", "growing", "growing-batches")
 """Samplers that are no list, as their passes differ."""
 
 
@@ -44,13 +46,20 @@ def order(draft: Draft, recipe: Order) -> str:
     words = {"n": max(1, recipe.n), "last": recipe.n - 1}
     if recipe.how == "arrays":
         draft.need("numpy")
-    if not recipe.faults and not draft.reports and recipe.how not in LAZY:
+    if recipe.how == "named":
+        draft.need("collections")
+        fields = "['place', 'kind'], defaults=['named']"
+        draft.define("Named", [f"Named = collections.namedtuple('Named', {fields})"])
+    if recipe.how.startswith("again"):
+        return draft.define("Order", _again(recipe)) + "()"
+    if recipe.sized and not recipe.faults and not draft.reports and recipe.how not in LAZY:
         if recipe.how == "batches":
             return f"[{BATCH} for k in range({recipe.n})]"
         return LISTS[recipe.how].format(n=recipe.n, last=recipe.n - 1)
     grown = " + self.epoch" if recipe.how.startswith("growing") else ""
-    lines = ["class Order:", "    def __len__(self):", f"        return {recipe.n}{grown}"]
-    if draft.has(SetEpoch) or recipe.how == "epochs" or grown:
+    size = ["    def __len__(self):", f"        return {recipe.n}{grown}"]
+    lines = ["class Order:", *(size if recipe.sized else [])]
+    if draft.has(SetEpoch) or recipe.how.startswith("epochs") or grown:
         lines.insert(1, "    epoch = 0")
         lines += ["    def set_epoch(self, epoch):", "        self.epoch = epoch"]
     if recipe.how == "turning":
@@ -59,13 +68,25 @@ def order(draft: Draft, recipe: Order) -> str:
     return "Order()"
 
 
+def _again(recipe: Order) -> list[str]:
+    """Its iterator, asked after its end, starts over."""
+    return [
+        "class Order:", "    def __len__(self):", f"        return {recipe.n}",
+        "    def __iter__(self):", "        self.place = 0", "        return self",
+        "    def __next__(self):", f"        if self.place == {recipe.n}:",
+        "            self.place = 0", "            raise StopIteration",
+        "        k, self.place = self.place, self.place + 1",
+        f"        return {PLACES[recipe.how]}",
+    ]  # fmt: skip
+
+
 def _passes(draft: Draft, recipe: Order, index: str, words: dict[str, int]) -> list[str]:
     """One pass: a generator, with a method before it where a pass does something at its start."""
     grown = recipe.how.startswith("growing")
     loop = [f"for k in range({'len(self)' if grown else recipe.n}):"]
     inner = [*faults(draft, recipe.faults, "sampler", "k", "yield"), *reported(draft, "draw", "k")]
     loop += indented([*inner, f"yield {index.format(**words)}"])
-    if recipe.how == "epochs":
+    if recipe.how.startswith("epochs"):
         loop = ["turned = self.epoch", *loop]
     begin = reported(draft, "begin", "0")
     for fault in recipe.faults:
