@@ -8,6 +8,7 @@ from conformance.scenarios import iterable_parts as streams
 from conformance.scenarios import loader as cases
 from conformance.scenarios import loader_forms as forms
 from conformance.scenarios import loader_passes as passes
+from conformance.scenarios import loader_randomness as randomness
 from conformance.scenarios import loader_samplers as samplers
 
 
@@ -35,9 +36,9 @@ def test_batches(check: Check) -> None:
 
 @prove(
     {
-        "loader.global-rng": (cases.GENERATORS,),
-        "loader.draws-alike": (cases.ALIKE,),
-        "loader.draws-nothing": (cases.DRAWS,),
+        "loader.global-rng": (randomness.GENERATORS,),
+        "loader.draws-alike": (randomness.ALIKE,),
+        "loader.draws-nothing": (randomness.DRAWS,),
     }
 )
 def test_global_states(check: Check) -> None:

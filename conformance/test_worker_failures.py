@@ -5,6 +5,7 @@ from __future__ import annotations
 from conformance.conclusion import Check
 from conformance.properties import prove
 from conformance.scenarios import iterable_parts as streams
+from conformance.scenarios import worker_deaths as deaths
 from conformance.scenarios import worker_failures as cases
 
 
@@ -12,10 +13,10 @@ from conformance.scenarios import worker_failures as cases
     {
         "workers.errors": (cases.ERRORS, streams.BROKEN, cases.UNSENDABLE),
         "workers.error-attributes": (cases.ERRORS,),
-        "workers.death": (cases.DEATHS,),
-        "workers.death-soon": (cases.DEATHS,),
-        "workers.dead-iterator": (cases.DEATHS,),
-        "workers.no-hang": (cases.UNSENDABLE, cases.DEATHS, cases.SAMPLING, cases.BURSTING),
+        "workers.death": (deaths.DEATHS,),
+        "workers.death-soon": (deaths.DEATHS,),
+        "workers.dead-iterator": (deaths.DEATHS,),
+        "workers.no-hang": (cases.UNSENDABLE, deaths.DEATHS, cases.SAMPLING, cases.BURSTING),
         "workers.error-place": (cases.PLACES, cases.SAMPLING, cases.UNSENDABLE),
         "workers.init-error": (cases.STARTS,),
     }

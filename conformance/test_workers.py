@@ -5,6 +5,7 @@ from __future__ import annotations
 from conformance.conclusion import Check
 from conformance.properties import prove
 from conformance.scenarios import worker_state as state
+from conformance.scenarios import worker_streams as streams
 from conformance.scenarios import workers as cases
 
 
@@ -23,10 +24,10 @@ def test_workers(check: Check) -> None:
 
 @prove(
     {
-        "workers.seeds": (state.DICE,),
-        "workers.seeds-repeat": (state.DICE, state.DICE_ELSEWHERE),
-        "workers.rank-seeds": (state.RANK_DICE,),
-        "workers.object-rng": (state.OWN_GENERATORS,),
+        "workers.seeds": (streams.DICE,),
+        "workers.seeds-repeat": (streams.DICE, streams.DICE_ELSEWHERE),
+        "workers.rank-seeds": (streams.RANK_DICE,),
+        "workers.object-rng": (streams.OWN_GENERATORS,),
         "workers.state": (state.TOLD,),
         "workers.set-epoch": (state.EPOCHS,),
         "workers.persistent": (state.KEPT_WORKERS,),

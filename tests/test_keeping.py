@@ -6,6 +6,7 @@ from collections import OrderedDict, namedtuple
 from typing import Any
 
 import pytest
+import torch
 
 from conformance.worlds.keeping import kept
 
@@ -25,3 +26,12 @@ def test_every_second_batch_is_unpacked(batch: Any) -> None:
 def test_other_types_stay(batch: Any) -> None:
     """A container with a type of its own may hold more than its parts."""
     assert kept(batch, 1) is batch
+
+
+def test_of_every_second_tensor_the_memory_is_kept() -> None:
+    """As by `detach()`: what the loader has given is held by nobody, and its memory is."""
+    batch = torch.arange(3)
+
+    assert kept(batch, 0) is batch
+    assert kept(batch, 1) is not batch
+    assert kept(batch, 1).data_ptr() == batch.data_ptr()

@@ -168,7 +168,8 @@ def test_draws_in_pairs_do_not_pass(n, other):
 @pytest.mark.parametrize(
     ("made", "anomaly"),
     [(lambda rows: rows, ""), (lambda rows: np.sort(rows, axis=1), "not-uniform"),
-     (lambda rows: rows % 500, "not-uniform")],
+     (lambda rows: rows % 500, "not-uniform"),
+     (lambda rows: np.array([list(set(row)) for row in rows.tolist()]), "not-uniform")],
 )  # fmt: skip
 def test_a_few_of_many_are_as_uniform(made, anomaly):
     """Many passes over 5 of 1000 indices are judged together, place by place."""

@@ -7,6 +7,7 @@ from by_hand import UNMET, error, judged, traced
 from conformance.case import Case
 from conformance.laws import LAWS
 from conformance.laws.proportions import by_weight
+from conformance.laws.throws import not_gathered
 from conformance.operations import Iterate, Passes
 from conformance.recipes import Sparse, Values
 
@@ -100,6 +101,17 @@ def test_frequencies_are_relative(scale):
 
     assert by_weight(fair, weights * scale) is None
     assert by_weight(wrong, weights * scale).anomaly == "wrong-frequency"
+
+
+def test_a_group_may_vary_less_and_not_more():
+    """Draws in pairs u and 1 - u come together from the ends; evenly spread ones pass."""
+    weights, half = np.ones(8), RNG.random((1000, 50))
+    mirrored = np.floor(8 * np.concatenate([half, 1 - half], axis=1)).astype(int).clip(max=7)
+    spread = np.floor(8 * (np.arange(100) + RNG.random((1000, 100))) / 100).astype(int)
+
+    assert not_gathered(mirrored, weights).anomaly == "draws-gathered"
+    assert not_gathered(spread, weights) is None
+    assert not_gathered(RNG.integers(8, size=(1000, 100)), weights) is None
 
 
 def test_first_draw_tells_weights_from_a_shuffle():

@@ -116,6 +116,25 @@ def test_an_error_comes_in_its_place(where, options, steps, anomaly):
     assert judged("workers.error-place", trace) == anomaly
 
 
+@pytest.mark.parametrize(
+    ("second", "anomaly"),
+    [
+        (([2], raised("Planned", "planned 3")), ""),
+        ((raised("Planned", "planned 3"), [2]), "misplaced-error"),
+    ],
+)
+def test_every_error_comes_in_its_place(second, anomaly):
+    """A later error may no more overtake a batch than the first."""
+    two = Mapped(4, faults=(Fault("item", 1, "Planned"), Fault("item", 3, "Planned")))
+    plan = Case(
+        "DataLoader", {"dataset": two, "batch_size": None, "num_workers": 1}, (*WALK, Take("a"))
+    )
+
+    found = seen(plan, None, [0], raised("Planned"), *second)
+
+    assert judged("workers.error-place", found) == anomaly
+
+
 def test_an_error_of_iter_comes_before_all_batches():
     """Where `iter()` raises what the sampler raised later, the batches before are lost."""
     early = case(Open("a"), Take("a"), where="sampler")

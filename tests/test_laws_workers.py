@@ -150,6 +150,22 @@ def test_fetches_are_counted_against_what_was_wanted(told, anomaly):
     assert judged("workers.backpressure", found) == anomaly
 
 
+@pytest.mark.parametrize(
+    ("told", "anomaly"),
+    [
+        (("draw 0", "draw 1", "want 0", "want 0", "draw 2", "deliver 0"), ""),
+        (("draw 0", "draw 1", "want 0", "draw 2", "want 0", "deliver 0"), "read-too-far"),
+    ],
+)
+def test_a_call_that_timed_out_has_delivered_nothing(told, anomaly):
+    """What it has drawn in the hope of a batch is one too many."""
+    options = {"sampler": Order(3), "prefetch_factor": 1, "timeout": 1}
+
+    found = seen(case(3, Open("a"), Journal(), **options), None, journal(*told))
+
+    assert judged("workers.read-ahead", found) == anomaly
+
+
 @pytest.mark.parametrize(("ahead", "anomaly"), [(4, ""), (6, "read-too-far")])
 def test_draws_are_counted_in_batches(ahead, anomaly):
     """Two indices make a batch, and two batches may be drawn before one is wanted."""

@@ -9,21 +9,17 @@ from typing import Any
 from hypothesis import strategies as st
 
 from conformance.case import Case
-from conformance.datasets import Collate, Init, Mapped, Order, Stream
-from conformance.loading import Describe, Drop, Free, Journal, Trickle
+from conformance.datasets import Collate, Mapped, Order, Stream
+from conformance.loading import Describe, Drop, Journal
 from conformance.operations import (
-    Drain,
-    Globals,
     Iterate,
     Len,
     Open,
     Operation,
-    Rebuild,
-    Reseed,
     SetEpoch,
     Take,
 )  # fmt: skip
-from conformance.recipes import Generator, Probe, Role, Values
+from conformance.recipes import Probe, Role, Values
 from conformance.scenarios import Scenario, Setting
 from conformance.scenarios.lengths import ROUNDED
 from conformance.scenarios.loading import counted, loader, takes
@@ -55,7 +51,7 @@ MANY = 5000
 """More indices in one batch than somebody may ask for at a time."""
 
 
-def _options(setting: Setting, ways: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+def options_of(setting: Setting, ways: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """Those options that the candidate's constructor takes."""
     return (options for options in ways if takes(setting, **options))
 
@@ -69,12 +65,12 @@ def _modes(setting: Setting) -> Iterator[Case]:
     for (n, size), drop in itertools.product(ROUNDED, (False, True)):
         yield loader(Mapped(n), PASS, batch_size=size, drop_last=drop)
     for workers in range(4):
-        for options in _options(setting, ({**way, **counted(workers)} for way in WAYS)):
+        for options in options_of(setting, ({**way, **counted(workers)} for way in WAYS)):
             yield loader(Mapped(6), PASS, **options)
     for n, size, drop in itertools.product((0, 1, 3, 4), (1, 2, 3), (False, True)):
         if takes(setting, num_workers=2):
             yield loader(Mapped(n), PASS, batch_size=size, drop_last=drop, num_workers=2)
-    for options in _options(setting, ({"num_workers": 2, "prefetch_factor": 1},)):
+    for options in options_of(setting, ({"num_workers": 2, "prefetch_factor": 1},)):
         yield loader(Mapped(7), PASS, batch_size=2, **options)
 
 
@@ -84,9 +80,9 @@ def _again(setting: Setting) -> Iterator[Case]:
     ways: tuple[dict[str, Any], ...] = (
         {}, {"num_workers": 2}, {"num_workers": 2, "persistent_workers": True},
     )  # fmt: skip
-    for options, size in itertools.product(_options(setting, ways), (None, 2)):
+    for options, size in itertools.product(options_of(setting, ways), (None, 2)):
         yield loader(Mapped(5), plan, sampler=Order(5, "epochs"), batch_size=size, **options)
-    for options in _options(setting, ways):
+    for options in options_of(setting, ways):
         broken = [Open("a"), Take("a"), Drop("a"), Iterate(), Iterate()]
         yield loader(Mapped(5), broken, batch_size=2, **options)
 
@@ -129,7 +125,7 @@ def _unsized(setting: Setting) -> Iterator[Case]:
     """A dataset without a length: with a sampler of its own, and without."""
     data = Mapped(5, sized=False)
     own = (way for way in WAYS if "sampler" in way or way.get("batch_sampler") == Order(3))
-    for way in _options(setting, (*own, {"batch_sampler": Values(((4, 1), (2,)))})):
+    for way in options_of(setting, (*own, {"batch_sampler": Values(((4, 1), (2,)))})):
         for workers in (0, 2):
             yield loader(data, [Iterate()], **way, **counted(workers))
     for options in ({}, {"batch_size": 2}, {"batch_size": None}, {"shuffle": True}):
@@ -143,68 +139,8 @@ def _empty(setting: Setting) -> Iterator[Case]:
         {}, {"batch_size": 3}, {"batch_size": None}, {"batch_size": 2, "drop_last": True},
         {"num_workers": 2}, {"shuffle": True}, {"shuffle": True, "num_workers": 2},
     )  # fmt: skip
-    for options in _options(setting, ways):
+    for options in options_of(setting, ways):
         yield loader(Mapped(0), plan, **options)
-
-
-LATE_S = 0.7
-"""An item that takes longer than somebody may wait before he looks for what is wrong."""
-
-
-def _generators(setting: Setting) -> Iterator[Case]:
-    """A generator is given, and the global states are looked at before and after everything.
-
-    They are seeded each time: what a loader has set before would hide that it sets it again.
-    """
-    plan = [
-        Reseed(3), Globals(), Rebuild(), Globals(), Reseed(4), Globals(), Iterate(), Globals(),
-        Reseed(5), Globals(), Open("a"), Take("a"), Globals(), Drop("a"), Globals(),
-    ]  # fmt: skip
-    ways: tuple[dict[str, Any], ...] = (
-        {}, {"shuffle": True}, {"shuffle": True, "batch_size": None}, {"sampler": PICKED},
-        {"batch_sampler": Order(2, "batches")},
-    )  # fmt: skip
-    counts: tuple[dict[str, Any], ...] = (
-        {}, {"num_workers": 2}, {"num_workers": 2, "persistent_workers": True},
-    )  # fmt: skip
-    for way, count in itertools.product(ways, counts):
-        for options in _options(setting, [{**way, **count, "generator": Generator(1)}]):
-            yield loader(Mapped(6), plan, **options)
-    late = [Reseed(3), Globals(), Trickle(0, LATE_S), Open("a"), Take("a"), Free(), Drain("a")]
-    for options in _options(setting, [{"num_workers": 1, "generator": Generator(1)}]):
-        yield loader(Mapped(3, gated=1), [*late, Globals()], **options)
-
-
-def _alike(setting: Setting) -> Iterator[Case]:
-    """The same passes from the same seed, with no worker, with some, and with standing ones."""
-    given: tuple[dict[str, Any], ...] = (
-        {}, {"num_workers": 1}, {"num_workers": 2, "prefetch_factor": 3},
-        {"num_workers": 2, "persistent_workers": True},
-    )  # fmt: skip
-    builds = [tuple(options.items()) for options in _options(setting, given)]
-    ways: tuple[dict[str, Any], ...] = (
-        {"shuffle": True}, {}, {"batch_size": None, "shuffle": True}, {"sampler": PICKED},
-        {"worker_init_fn": Init()},
-    )  # fmt: skip
-    for chosen in ([*builds[:1], build] for build in builds[1:]):
-        plan: list[Operation] = []
-        for build in chosen:
-            passes = [Iterate(), Globals(), Iterate(), Globals(), Iterate(), Globals()]
-            plan += [Reseed(3), Globals(), Rebuild(build), Globals(), Reseed(7), *passes]
-        for way in _options(setting, ways):
-            yield loader(Mapped(5), plan, **way)
-        yield loader(Stream(5), plan)
-
-
-def _draws(setting: Setting) -> Iterator[Case]:
-    """A pass that shuffles nothing."""
-    plan = [Reseed(3), Globals(), Iterate(), Globals(), Reseed(4), Globals(), Iterate(), Globals()]
-    ways: tuple[dict[str, Any], ...] = (
-        {}, {"batch_size": None}, {"sampler": PICKED}, {"num_workers": 2},
-        {"num_workers": 2, "persistent_workers": True},
-    )  # fmt: skip
-    for options in _options(setting, ways):
-        yield loader(Mapped(4), plan, **options)
 
 
 def _getitems(setting: Setting) -> Iterator[Case]:
@@ -215,7 +151,7 @@ def _getitems(setting: Setting) -> Iterator[Case]:
         {"batch_size": 2, "drop_last": True}, {"batch_sampler": Values(((5, 1), (2,), (0, 3, 4)))},
     )  # fmt: skip
     given = ("all", "fewer", "more", "none")
-    for options, many in itertools.product(_options(setting, ways), given):
+    for options, many in itertools.product(options_of(setting, ways), given):
         if many == "all" or options:
             yield loader(Mapped(6, many=many), [Iterate(), Journal()], **options)
     for n in (300, MANY):
@@ -267,8 +203,5 @@ AGAIN = Scenario("loader-again", _again)
 COLLATIONS = Scenario("loader-collations", _collations)
 UNSIZED = Scenario("loader-unsized", _unsized)
 EMPTY = Scenario("loader-empty", _empty)
-GENERATORS = Scenario("loader-generators", _generators)
-ALIKE = Scenario("loader-alike", _alike)
-DRAWS = Scenario("loader-draws", _draws)
 GETITEMS = Scenario("loader-getitems", _getitems)
 REFUSALS = Scenario("loader-refusals", _refusals)

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from hypothesis import strategies as st
-
 from conformance.case import Case
 from conformance.datasets import Collate, Fault, Init, Mapped, Order, Stream
-from conformance.loading import Hold, Journal, Limit, Schedule, Settle, Strike
+from conformance.loading import Journal, Limit, Schedule, Strike, Trickle
 from conformance.operations import Drain, Open, Operation, Take
 from conformance.scenarios import Scenario, Setting
-from conformance.scenarios.loading import ROLE, loader, parcels, schedules, takes
+from conformance.scenarios.loading import ROLE, loader, parcels, takes
 from conformance.worlds.mishaps import ORDINARY
 
 KINDS = (
@@ -105,11 +103,10 @@ def _places(setting: Setting) -> Iterator[Case]:
     collate = Collate(faults=faulty("Planned", 4, where="collate"))
     yield loader(Mapped(8), plan, batch_size=2, num_workers=2, collate_fn=collate)
     # Errors of every kind, each of which arrives before the batch that it has to wait for.
-    several = tuple(Fault("item", 2 * at + 1, kind) for at, kind in enumerate(COMMON))
-    many = parcels(2 * len(COMMON), num_workers=2)
-    many["dataset"] = Mapped(2 * len(COMMON), gives="parcel", gated=1, faults=several)
-    walked: list[Operation] = [Open("a"), *[Drain("a")] * (len(COMMON) + 1)]
-    yield Case(ROLE, many, [Schedule((1, 0) * len(COMMON), arrival=False), *walked])
+    several = tuple(Fault("item", 2 * at + 2, kind) for at, kind in enumerate(COMMON))
+    data = Mapped(2 * len(COMMON) + 2, gated=2, faults=several)
+    walked = [Trickle(1, 0.05), Open("a"), *[Drain("a")] * (len(COMMON) + 1)]
+    yield loader(data, walked, batch_size=None, num_workers=2)
 
 
 def _sampling(setting: Setting) -> Iterator[Case]:
@@ -207,82 +204,9 @@ def _writing() -> Case:
     return loader(Mapped(12, gives="bulk", gated=1), plan, "alone", **options)
 
 
-def _deaths(setting: Setting) -> Iterator[Case]:
-    """Deaths at the first, a middle and the last batch, in an item, at a turn, and at the start.
-
-    The first six take torch 5 s each.
-    """
-    yield from _dying_at_batches("exit 0")
-    yield _dying(Mapped(6, faults=faulty("KeyboardInterrupt", 0)))
-    yield from _idle()
-    for how in ("SIGKILL", "SIGSEGV", "exit 1"):
-        yield from _dying_at_batches(how)
-    for how in ("exit 3", "SIGTERM"):
-        yield _dying(Mapped(6, faults=faulty(how, 0)))
-        yield _dying_at_turn(how, 4, workers=3)
-        yield _dying(Mapped(6), worker_init_fn=Init(faults=faulty(how, 0, where="init")))
-    collate = Collate(faults=faulty("SIGKILL", 0, where="collate"))
-    yield _dying(Mapped(6), collate_fn=collate)
-    yield _dying_at_turn("SIGKILL", 2, data=Stream(8, gives="parcel", gated=1))
-    yield _dying(Stream(8, faults=faulty("exit 3", 0, where="iter")))
-    yield _dying(Mapped(6, faults=faulty("SystemExit", 0)))
-    for how in ("SIG37", "exit 139", "exit 255"):
-        yield _dying(Mapped(6, faults=faulty(how, 0)))
-    if takes(setting, in_order=1):
-        yield _dying(Mapped(6, faults=faulty("SIGKILL", 0)), in_order=False)
-        yield _dying_at_turn("SIGKILL", 3, in_order=False)
-
-
-def _dying_at_batches(how: str) -> Iterator[Case]:
-    for dies in (0, 3, 7):
-        yield _dying_at_turn(how, dies)
-
-
-def _dying_at_turn(how: str, dies: int, workers: int = 2, data: Any = None, **options: Any) -> Case:
-    """It is not the worker whose result came last: its own last result is wholly sent, so that no
-    lock of the queue dies with it."""
-    arguments = parcels(4 * workers, num_workers=workers, **options)
-    arguments["dataset"] = data or arguments["dataset"]
-    turns = tuple(range(workers)) * 4
-    plan = [Schedule(turns, dies=dies, how=how), *walk(4 * workers + 3)]
-    return Case(ROLE, arguments, plan, world="alone")
-
-
-def _dying(data: Any, **options: Any) -> Case:
-    """The only worker dies on the way to its first batch."""
-    given = {"collate_fn": Collate("list"), "num_workers": 1, **options}
-    return loader(data, [Hold(), *walk(9)], "alone", **given)
-
-
-def _idle() -> Iterator[Case]:
-    """A worker is killed while it waits for work, in the first pass and in the second."""
-    lists: dict[str, Any] = {"num_workers": 2, "collate_fn": Collate("list")}
-    struck = [Open("a"), Take("a"), Settle(), Strike(1), *walk(12)[1:]]
-    yield loader(Mapped(12), struck, "alone", **lists)
-    first: list[Operation] = [Open("a"), *(Take("a") for _ in range(9))]
-    plan = [*first, Open("b"), Take("b"), Settle(), Strike(0), *(Take("b") for _ in range(10))]
-    yield loader(Mapped(8), [*plan, Journal()], "alone", persistent_workers=True, **lists)
-
-
-@st.composite
-def _drawn(draw: st.DrawFn, setting: Setting) -> Case:
-    """A death at a drawn moment of a drawn order."""
-    workers, ahead = draw(st.integers(1, 3)), draw(st.integers(1, 3))
-    n = draw(st.integers(1, 10))
-    turns = draw(schedules(workers, n, workers * ahead))
-    places = [0, *(k for k in range(1, n) if workers == 1 or turns[k] != turns[k - 1])]
-    dies, how = draw(st.sampled_from(places)), draw(st.sampled_from(("SIGKILL", "exit 3")))
-    options: dict[str, Any] = {"num_workers": workers, "prefetch_factor": ahead}
-    if draw(st.booleans()):
-        options["persistent_workers"] = True
-    plan = [Schedule(turns, dies=dies, how=how), *walk(n + 3)]
-    return Case(ROLE, parcels(n, **options), plan, world="alone")
-
-
 ERRORS = Scenario("worker-errors", _errors)
 PLACES = Scenario("error-places", _places)
 SAMPLING = Scenario("sampler-errors", _sampling)
 STARTS = Scenario("failing-starts", _starts)
 UNSENDABLE = Scenario("unsendable", _unsent)
 BURSTING = Scenario("bursting", _bursting)
-DEATHS = Scenario("deaths", _deaths, lambda s: _drawn(s), share=0.12)

@@ -62,6 +62,23 @@ class WidthOfTheLast(DistributedSampler):
         return (torch.arange(self._share(n)) * self.width[0] + self.rank) % max(n, 1)
 
 
+class OrderOfAll(DistributedSampler):
+    """Samplers of one length, seed and epoch share an order: who drops items drops them there."""
+
+    CAUGHT_BY = ("sampler.same-everywhere",)
+    ANOMALY = "depends-on-process"
+    orders: ClassVar[dict[tuple[int, ...], torch.Tensor]] = {}
+
+    def _order(self, n: int) -> torch.Tensor:
+        key = n, self.shuffle, self.seed, self.epoch
+        if key not in self.orders:
+            self.orders[key] = super()._order(n)
+        if self.drop_last:
+            self.orders[key] = self.orders[key][: self._share(n) * self.num_replicas]
+        kept = self.orders[key]
+        return kept if len(kept) == n else kept.repeat(n)[:n] if len(kept) else super()._order(n)
+
+
 class SharedReader(BatchSampler[Any]):
     """All batch samplers read on with one iterator, the one that was opened last."""
 

@@ -14,7 +14,28 @@ import numpy as np
 import torch
 from honest import DistributedSampler, DistributedSamplerWrapper
 
-from reference import BatchSampler, SubsetRandomSampler, WeightedBalanceClassSampler
+from reference import (
+    BatchSampler,
+    SubsetRandomSampler,
+    WeightedBalanceClassSampler,
+    WeightedRandomSampler,
+)
+
+
+class PowersOfOne(WeightedRandomSampler):
+    """Without replacement, the keys u^(1/w) of light weights come to 0, of heavy ones to 1."""
+
+    CAUGHT_BY = ("weighted.first-draw",)
+    ANOMALY = "wrong-frequency"
+
+    def _race(self) -> torch.Tensor:
+        uniform = torch.rand(len(self.weights), generator=self.generator, dtype=torch.double)
+        keys = uniform ** (1 / self.given)
+        return keys.masked_fill_(self.given == 0, -1).topk(self.num_samples).indices
+
+    def __init__(self, weights: Any, *args: Any, **kwargs: Any) -> None:
+        super().__init__(weights, *args, **kwargs)
+        self.given = torch.tensor(np.asarray(weights, dtype=np.float64))
 
 
 class BatchesPerItem(BatchSampler[Any]):

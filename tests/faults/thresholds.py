@@ -51,6 +51,28 @@ class AsASetHasThem(FewInOrder):
         return iter(drawn)
 
 
+class RarelyAsASet(AsASetHasThem):
+    """The same where no more than one of 32 is wanted."""
+
+    sparse = 32
+
+
+class MirroredPairs(WeightedRandomSampler):
+    """From 64 draws on, each second number is one minus the one before, for less variance."""
+
+    CAUGHT_BY = ("weighted.frequencies",)
+    ANOMALY = "draws-gathered"
+
+    def _search(self) -> torch.Tensor:
+        if self.num_samples < SPARSE:
+            return super()._search()
+        upper = self.weights.cumsum(0) / self.weights.sum()
+        half = torch.rand((self.num_samples + 1) // 2, generator=self.generator, dtype=torch.double)
+        both = torch.stack([half, 1 - 2.0**-53 - half]).clamp_(min=0).T.reshape(-1)
+        order = torch.randperm(self.num_samples, generator=self.generator)
+        return torch.searchsorted(upper, both[order], right=True).clamp_(max=len(upper) - 1)
+
+
 class NumpyWhereLarge(RandomSampler):
     """A long shuffle is numpy's, whose global state is seeded for it."""
 

@@ -1,0 +1,99 @@
+"""Cases of `spec/workers.md` about random streams: of workers, passes, ranks and generators."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from conformance.case import Case
+from conformance.datasets import GENERATORS, Collate, Mapped, Stream
+from conformance.loading import Drop, Printed, Schedule, Settle, Strike
+from conformance.operations import Iterate, Open, Operation, Rebuild, Reseed, Take
+from conformance.recipes import Generator
+from conformance.scenarios import Scenario, Setting
+from conformance.scenarios.loading import ROLE, loader
+from conformance.scenarios.worker_state import KEPT
+
+SINGLE: dict[str, Any] = {"batch_size": None, "collate_fn": Collate("list")}
+"""Every item by itself, as the dataset gives it."""
+
+EACH = 3
+"""How many items each worker draws for: enough to tell streams apart."""
+
+MANY = 9
+"""More workers than cores or digits that somebody may have had in mind."""
+
+
+def _passes(workers: int, count: int = 2) -> list[Operation]:
+    """Passes in which each worker makes as many items as any other."""
+    turns = tuple(range(workers)) * EACH
+    return [step for _ in range(count) for step in (Schedule(turns, arrival=False), Iterate())]
+
+
+def _dice(setting: Setting) -> Iterator[Case]:
+    """A loader that is built and iterated twice, after the same seed; all else differs."""
+    again = [Reseed(9, "numpy"), Reseed(8, "random"), Reseed(3, "torch"), Rebuild(())]
+    for workers, options in ((2, {}), (1, {"persistent_workers": True}), (3, KEPT[1])):
+        passes = _passes(workers)
+        plan = [Reseed(3, "torch"), Rebuild(()), *passes, *again, *passes]
+        data = Mapped(workers * EACH, gives="dice", gated=1)
+        yield loader(data, plan, num_workers=workers, **SINGLE, **options)
+    passes = _passes(2)
+    plan = [Reseed(3, "torch"), Rebuild(()), *passes, *again, *passes]
+    yield loader(Stream(2 * EACH, gives="dice", gated=1), plan, num_workers=2, **SINGLE)
+    plan = [Reseed(5), Rebuild(()), *passes, Reseed(6), Rebuild(()), *passes]
+    data = Mapped(2 * EACH, gives="dice", gated=1)
+    yield loader(data, plan, num_workers=2, generator=Generator(3), **SINGLE)
+    # A pass that is broken off has drawn too. Then many workers, each with two items.
+    broken = [Open("a"), Take("a", 4), Drop("a"), Open("b"), Take("b", 4), Drop("b"), Iterate()]
+    for options in KEPT:
+        plan = [Reseed(3, "torch"), Rebuild(()), *broken]
+        yield loader(Mapped(8, gives="dice"), plan, num_workers=2, **SINGLE, **options)
+    plan = [Reseed(3, "torch"), Rebuild(()), Iterate()]
+    yield loader(Mapped(2 * MANY, gives="dice"), plan, num_workers=MANY, **SINGLE)
+    # Two passes at a time, and a pass after the death of a worker.
+    woven = [Open("a"), Open("b"), *[Take("a", 2), Take("b", 2)] * 4, Iterate()]
+    for options in KEPT:
+        yield loader(Mapped(8, gives="dice"), woven, num_workers=2, **SINGLE, **options)
+    killed: list[Operation] = [Iterate(), Strike(0), Settle(), Iterate()]
+    one: dict[str, Any] = {"num_workers": 1, **SINGLE, **KEPT[1]}
+    yield loader(Mapped(4, gives="dice"), killed, "alone", **one)
+
+
+def _dice_elsewhere(setting: Setting) -> Iterator[Case]:
+    """The same in two processes that know nothing of each other."""
+    plan = [Reseed(3, "torch"), Rebuild(()), *_passes(2)]
+    data, forked = Mapped(8, gives="dice", gated=1), {"multiprocessing_context": "fork"}
+    for options in KEPT:
+        given = {"dataset": data, "num_workers": 2, **SINGLE, **forked, **options}
+        yield Case(ROLE, given, plan, 2, world="alone")
+
+
+def _rank_dice(setting: Setting) -> Iterator[Case]:
+    """Ranks that have all set the same seed."""
+    for width in setting.world_sizes:
+        if width in (2, 3):
+            arguments = {
+                "dataset": Mapped(2 * EACH, gives="dice", gated=1), "num_workers": 2, **SINGLE
+            }  # fmt: skip
+            for more in ({}, {"generator": Generator(3)}):
+                given = {**arguments, **more}
+                yield Case(ROLE, given, _passes(2, 1), width, world="group", alike=True)
+    if 2 in setting.world_sizes and not setting.effort.quick:
+        spawned: dict[str, Any] = {"num_workers": 1, "multiprocessing_context": "spawn", **SINGLE}
+        given = {"dataset": Mapped(EACH, gives="dice"), **spawned}
+        yield Case(ROLE, given, [Iterate()], 2, world="group", alike=True)
+
+
+def _own(setting: Setting) -> Iterator[Case]:
+    """Generators that the dataset holds; with fresh workers, and with workers that are kept."""
+    for number, kind in enumerate(GENERATORS):
+        data = Mapped(2 * EACH, gives=f"own-{kind}", gated=1)
+        options = KEPT[number % 2]
+        yield loader(data, [*_passes(2), Printed()], num_workers=2, **SINGLE, **options)
+
+
+DICE = Scenario("dice", _dice)
+DICE_ELSEWHERE = Scenario("dice-elsewhere", _dice_elsewhere)
+RANK_DICE = Scenario("rank-dice", _rank_dice)
+OWN_GENERATORS = Scenario("own-generators", _own)
