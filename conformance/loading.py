@@ -29,7 +29,8 @@ class Shut(Operation):
 
 @dataclass(frozen=True, repr=False)
 class Trickle(Operation):
-    """Shut the gate for all workers but one, which may go on with an item every `pace_s`."""
+    """Shut the gate for all workers but one, or for none if `worker` is -1: who may go on waits for
+    `pace_s` with each item."""
 
     worker: int
     pace_s: float

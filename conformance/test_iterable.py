@@ -10,7 +10,7 @@ from conformance.scenarios import iterable_parts as parts
 
 @prove(
     {
-        "iterable.worker-info": (cases.TOLD,),
+        "iterable.worker-info": (cases.TOLD, cases.TOLD_SPAWNED),
         "iterable.once": (cases.GRID, cases.KINDS, parts.UNEVEN, parts.BROKEN, cases.SIGNALLED),
         "iterable.unsharded": (cases.UNSHARDED,),
         "iterable.length": (cases.GRID, cases.KINDS),
@@ -19,7 +19,7 @@ from conformance.scenarios import iterable_parts as parts
         "iterable.ranks": (cases.RANKS,),
         "iterable.order": (cases.ORDERS, cases.KINDS, parts.UNEVEN),
         "iterable.ends": (cases.KINDS, cases.GRID, parts.UNEVEN, parts.BROKEN),
-        "iterable.shared-seed": (cases.TOLD, cases.SEEDS),
+        "iterable.shared-seed": (cases.TOLD, cases.TOLD_SPAWNED, cases.SEEDS),
         "iterable.no-data": (cases.NO_DATA, cases.GRID, parts.UNEVEN),
     }
 )

@@ -36,7 +36,7 @@ def test_batches(check: Check) -> None:
 
 @prove(
     {
-        "loader.global-rng": (randomness.GENERATORS,),
+        "loader.global-rng": (randomness.GENERATORS, randomness.LATE),
         "loader.draws-alike": (randomness.ALIKE,),
         "loader.draws-nothing": (randomness.DRAWS,),
     }

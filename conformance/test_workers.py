@@ -13,8 +13,8 @@ from conformance.scenarios import workers as cases
     {
         "workers.same-order": (cases.EXHAUSTIVE, cases.ORDERS, cases.ALIKE, cases.STARTED),
         "workers.unordered": (cases.UNORDERED, cases.ORDERS),
-        "workers.backpressure": (cases.AHEAD, cases.ORDERS),
-        "workers.read-ahead": (cases.AHEAD,),
+        "workers.backpressure": (cases.AHEAD, cases.LATE, cases.ORDERS),
+        "workers.read-ahead": (cases.AHEAD, cases.LATE),
     }
 )
 def test_workers(check: Check) -> None:
@@ -24,14 +24,14 @@ def test_workers(check: Check) -> None:
 
 @prove(
     {
-        "workers.seeds": (streams.DICE,),
+        "workers.seeds": (streams.DICE, streams.DICE_AGAIN),
         "workers.seeds-repeat": (streams.DICE, streams.DICE_ELSEWHERE),
         "workers.rank-seeds": (streams.RANK_DICE,),
         "workers.object-rng": (streams.OWN_GENERATORS,),
         "workers.state": (state.TOLD,),
-        "workers.set-epoch": (state.EPOCHS,),
+        "workers.set-epoch": (state.EPOCHS, state.EPOCHS_LATE),
         "workers.persistent": (state.KEPT_WORKERS,),
-        "workers.sampler-once": (state.ASKED,),
+        "workers.sampler-once": (state.ASKED, state.ASKED_AGAIN),
         "workers.two-iterators": (state.PAIRS,),
         "workers.ranks": (state.RANKS,),
         "workers.timeout": (state.TIMEOUTS,),

@@ -157,6 +157,12 @@ def _told(setting: Setting) -> Iterator[Case]:
         marked = Stream(2, shard="none", gives="marked")
         options: dict[str, Any] = {"num_workers": workers, "worker_init_fn": Init("mark"), **keep}
         yield _of(setting, loader(marked, TWICE, **options))
+
+
+def _told_spawned(setting: Setting) -> Iterator[Case]:
+    """The same of workers that know nothing of the main process."""
+    keep: dict[str, Any] = {"batch_size": None, "collate_fn": Collate("list")}
+    stream = Stream(2, shard="none", gives="info")
     if not setting.effort.quick:
         spawned: dict[str, Any] = {"num_workers": 2, "multiprocessing_context": "spawn", **keep}
         yield _of(setting, loader(stream, [Iterate(), Inform()], "alone", **spawned))
@@ -193,4 +199,5 @@ RANKS = Scenario("stream-ranks", _ranks)
 UNSHARDED = Scenario("unsharded", _unsharded)
 NO_DATA = Scenario("no-data", _no_data)
 TOLD = Scenario("worker-info", _told)
+TOLD_SPAWNED = Scenario("worker-info-spawned", _told_spawned)
 SEEDS = Scenario("worker-seeds", _seeds)

@@ -38,9 +38,13 @@ def _generators(setting: Setting) -> Iterator[Case]:
     for way, count in itertools.product(ways, counts):
         for options in options_of(setting, [{**way, **count, "generator": Generator(1)}]):
             yield loader(Mapped(6), plan, **options)
+
+
+def _late(setting: Setting) -> Iterator[Case]:
+    """The main process waits, and looks what it could do meanwhile."""
     late = [Reseed(3), Globals(), Trickle(0, LATE_S), Open("a"), Take("a"), Free(), Drain("a")]
     for options in options_of(setting, [{"num_workers": 1, "generator": Generator(1)}]):
-        yield loader(Mapped(3, gated=1), [*late, Globals()], **options)
+        yield loader(Mapped(3, gated=1), [*late, Globals()], "alone", **options)
 
 
 def _alike(setting: Setting) -> Iterator[Case]:
@@ -76,5 +80,6 @@ def _draws(setting: Setting) -> Iterator[Case]:
 
 
 GENERATORS = Scenario("loader-generators", _generators)
+LATE = Scenario("loader-late", _late)
 ALIKE = Scenario("loader-alike", _alike)
 DRAWS = Scenario("loader-draws", _draws)

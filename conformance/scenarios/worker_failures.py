@@ -102,11 +102,14 @@ def _places(setting: Setting) -> Iterator[Case]:
         yield Case(ROLE, slow, [Schedule(turns, arrival=False), *plan])
     collate = Collate(faults=faulty("Planned", 4, where="collate"))
     yield loader(Mapped(8), plan, batch_size=2, num_workers=2, collate_fn=collate)
-    # Errors of every kind, each of which arrives before the batch that it has to wait for.
+
+
+def _late_places(setting: Setting) -> Iterator[Case]:
+    """Errors of every kind, each of which arrives before the batch that it has to wait for."""
     several = tuple(Fault("item", 2 * at + 2, kind) for at, kind in enumerate(COMMON))
     data = Mapped(2 * len(COMMON) + 2, gated=2, faults=several)
-    walked = [Trickle(1, 0.05), Open("a"), *[Drain("a")] * (len(COMMON) + 1)]
-    yield loader(data, walked, batch_size=None, num_workers=2)
+    walked = [Trickle(-1, 0.05), Open("a"), *[Drain("a")] * (len(COMMON) + 1)]
+    yield loader(data, walked, "alone", batch_size=None, num_workers=2)
 
 
 def _sampling(setting: Setting) -> Iterator[Case]:
@@ -206,6 +209,7 @@ def _writing() -> Case:
 
 ERRORS = Scenario("worker-errors", _errors)
 PLACES = Scenario("error-places", _places)
+LATE_PLACES = Scenario("late-places", _late_places)
 SAMPLING = Scenario("sampler-errors", _sampling)
 STARTS = Scenario("failing-starts", _starts)
 UNSENDABLE = Scenario("unsendable", _unsent)

@@ -75,15 +75,18 @@ def _epochs(setting: Setting) -> Iterator[Case]:
     for workers in (0, 2):
         batches = Order(6, "epochs-batches")
         yield loader(Mapped(6), [*late, Iterate()], batch_sampler=batches, num_workers=workers)
-    # Items of a pass that was broken off are still being made when the next one begins.
-    slow = [SetEpoch(1), Trickle(0, 0.5), Open("a"), Take("a"), Drop("a"), SetEpoch(5), Open("b")]
-    options = {"num_workers": 1, "prefetch_factor": 4, "persistent_workers": True}
-    plan = [*slow, Take("b"), Free(), Drain("b")]
-    yield loader(Mapped(8, gated=1), plan, sampler=Order(8, "epochs"), **options)
     spread = Role("DistributedSampler", dataset=Mapped(10), shuffle=True)
     plan = [SetEpoch(1), Iterate(), Open("a"), SetEpoch(5), Drain("a"), SetEpoch(1), Iterate()]
     for workers in (0, 2, 3):
         yield loader(Mapped(10), plan, sampler=spread, num_workers=workers, batch_size=2)
+
+
+def _epochs_late(setting: Setting) -> Iterator[Case]:
+    """Items of a pass that was broken off are still being made when the next one begins."""
+    slow = [SetEpoch(1), Trickle(0, 0.5), Open("a"), Take("a"), Drop("a"), SetEpoch(5), Open("b")]
+    options = {"num_workers": 1, "prefetch_factor": 4, "persistent_workers": True}
+    plan = [*slow, Take("b"), Free(), Drain("b")]
+    yield loader(Mapped(8, gated=1), plan, "alone", sampler=Order(8, "epochs"), **options)
 
 
 # Workers that are kept.
@@ -141,7 +144,10 @@ def _asked(setting: Setting) -> Iterator[Case]:
         given = ({"num_workers": 2}, {"num_workers": 3, **KEPT[1]})
         for workers in ({"num_workers": 0}, {"num_workers": 1}, *given):
             yield loader(Mapped(8), plan, **workers, **options)
-    # A standing worker is killed between two passes: who starts it again has asked already.
+
+
+def _asked_again(setting: Setting) -> Iterator[Case]:
+    """A standing worker is killed between two passes: who starts it again has asked already."""
     killed = [Iterate(), Journal(), Strike(0), Settle(), Iterate(), Journal(), Iterate(), Journal()]
     kept: dict[str, Any] = {"num_workers": 2, "sampler": Order(6), **KEPT[1]}
     yield loader(Mapped(6), killed, "alone", **kept)
@@ -167,9 +173,10 @@ def _timeouts(setting: Setting) -> Iterator[Case]:
     of two workers."""
     opened = [Free(), Settle(), Drain("a"), Drain("a"), Drain("a")]
     start = [Shut(), Open("a"), Take("a"), Take("a"), *opened]
-    middle = [Open("a"), Take("a"), Settle(), Shut(), *[Take("a")] * 4, *opened]
+    middle = [Open("a"), Take("a"), Settle(), Shut(), *[Take("a")] * 3, *opened]
+    once = [Shut(), Open("a"), Take("a"), *opened]
     ways: tuple[tuple[list[Operation], int, float, dict[str, Any]], ...] = (
-        (start, 2, 0.5, {}), (middle, 1, 1, {}), (start, 1, 1.5, KEPT[1]),
+        (start, 2, 0.5, {}), (middle, 1, 1, {}), (once, 1, 1.5, KEPT[1]),
     )  # fmt: skip
     for plan, workers, timeout, options in ways:
         data = Mapped(8, gated=1)
@@ -189,8 +196,10 @@ def _timeouts(setting: Setting) -> Iterator[Case]:
 
 TOLD = Scenario("told", _told)
 EPOCHS = Scenario("worker-epochs", _epochs)
+EPOCHS_LATE = Scenario("worker-epochs-late", _epochs_late)
 KEPT_WORKERS = Scenario("kept-workers", _kept)
 PAIRS = Scenario("pairs", _pairs)
 ASKED = Scenario("asked", _asked)
+ASKED_AGAIN = Scenario("asked-again", _asked_again)
 RANKS = Scenario("ranks", _ranks)
 TIMEOUTS = Scenario("timeouts", _timeouts)

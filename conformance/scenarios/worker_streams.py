@@ -51,10 +51,14 @@ def _dice(setting: Setting) -> Iterator[Case]:
         yield loader(Mapped(8, gives="dice"), plan, num_workers=2, **SINGLE, **options)
     plan = [Reseed(3, "torch"), Rebuild(()), Iterate()]
     yield loader(Mapped(2 * MANY, gives="dice"), plan, num_workers=MANY, **SINGLE)
-    # Two passes at a time, and a pass after the death of a worker.
+    # Two passes at a time.
     woven = [Open("a"), Open("b"), *[Take("a", 2), Take("b", 2)] * 4, Iterate()]
     for options in KEPT:
         yield loader(Mapped(8, gives="dice"), woven, num_workers=2, **SINGLE, **options)
+
+
+def _dice_again(setting: Setting) -> Iterator[Case]:
+    """A pass after the death of a worker."""
     killed: list[Operation] = [Iterate(), Strike(0), Settle(), Iterate()]
     one: dict[str, Any] = {"num_workers": 1, **SINGLE, **KEPT[1]}
     yield loader(Mapped(4, gives="dice"), killed, "alone", **one)
@@ -94,6 +98,7 @@ def _own(setting: Setting) -> Iterator[Case]:
 
 
 DICE = Scenario("dice", _dice)
+DICE_AGAIN = Scenario("dice-again", _dice_again)
 DICE_ELSEWHERE = Scenario("dice-elsewhere", _dice_elsewhere)
 RANK_DICE = Scenario("rank-dice", _rank_dice)
 OWN_GENERATORS = Scenario("own-generators", _own)

@@ -157,20 +157,23 @@ def _ahead(setting: Setting) -> Iterator[Case]:
             data, [*failing, Journal()], sampler=Order(24), num_workers=workers,
             prefetch_factor=factor,
         )  # fmt: skip
-    # One batch is late, the caller waits for it, and all others have nothing to do. Then nobody
-    # has anything for a caller who does not wait as long.
-    for workers, factor in ((2, 1), (3, 2)):
-        slow = [Trickle(workers - 1, LATE_S), Open("a"), Take("a", workers), Free(), Drain("a")]
-        options = {"num_workers": workers, "prefetch_factor": factor, "sampler": Order(24)}
-        yield loader(Mapped(24, gated=workers), [*slow, Journal()], **options)
-    shut = [Shut(), Open("a"), Take("a"), Take("a"), Settle(), Free(), Drain("a"), Journal()]
-    options = {"num_workers": 2, "prefetch_factor": 1, "timeout": 0.3, "sampler": Order(12)}
-    if takes(setting, **options):
-        yield loader(Mapped(12, gated=1), shut, "alone", **options)
     again = [Open("b"), Settle(), Drain("b"), Journal()]
     plan = [Shut(), Open("a"), Settle(), Free(), Drain("a"), *again]
     options = {"num_workers": 2, "persistent_workers": True}
     yield loader(Mapped(12, gated=1), plan, sampler=Order(12), **options)
+
+
+def _late(setting: Setting) -> Iterator[Case]:
+    """One batch is late, the caller waits for it, and all other workers have nothing to do; or he
+    does not wait as long. Alone, because they mostly wait."""
+    for workers, factor in ((2, 1), (3, 2)):
+        slow = [Trickle(-1, LATE_S), Open("a"), Take("a", workers), Free(), Drain("a")]
+        options = {"num_workers": workers, "prefetch_factor": factor, "sampler": Order(24)}
+        yield loader(Mapped(24, gated=workers), [*slow, Journal()], "alone", **options)
+    shut = [Shut(), Open("a"), Take("a"), Take("a"), Settle(), Free(), Drain("a"), Journal()]
+    options = {"num_workers": 2, "prefetch_factor": 1, "timeout": 0.3, "sampler": Order(12)}
+    if takes(setting, **options):
+        yield loader(Mapped(12, gated=1), shut, "alone", **options)
 
 
 EXHAUSTIVE = Scenario("completion-orders", _exhaustive)
@@ -179,3 +182,4 @@ ALIKE = Scenario("alike", _alike)
 STARTED = Scenario("started", _started)
 UNORDERED = Scenario("unordered", _unordered)
 AHEAD = Scenario("ahead", _ahead)
+LATE = Scenario("late-batches", _late)

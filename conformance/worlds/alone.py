@@ -63,7 +63,7 @@ class Window:
         """Nobody will ask for anything that was expected."""
         self.expected = iter(())
         for key in list(self.under_way):
-            self._drop(key)
+            self.drop(key)
         self.ended.clear()
 
     @contextlib.contextmanager
@@ -82,7 +82,7 @@ class Window:
         if self.under_way:
             self._receive(0.0)
         for key in islice(self.expected, max(0, self.room - len(self.under_way))):
-            self._begin(key)
+            self.begin(key)
 
     def traces(
         self, source: Source, cases: Iterable[Case]
@@ -94,23 +94,24 @@ class Window:
             while True:
                 for case in islice(cases, AT_ONCE - len(asked)):
                     asked.append((source, case))
-                    self._begin((source, case))
+                    self.begin((source, case))
                 if not asked:
                     return
                 yield asked[0][1], self._taken(asked[0])
                 asked.popleft()
         finally:
             for key in asked:
-                self._drop(key)
+                self.drop(key)
 
     def _taken(self, key: Key) -> list[RankTrace]:
         while key not in self.ended:
-            self._begin(key)  # what was taken already is asked for again
+            self.begin(key)  # what was taken already is asked for again
             self._receive()
             self.turn()
         return self.ended.pop(key)
 
-    def _begin(self, key: Key) -> None:
+    def begin(self, key: Key) -> None:
+        """Begin this now, whatever is under way."""
         if key in self.ended or key in self.under_way:
             return
         source, case = key
@@ -132,7 +133,7 @@ class Window:
             finally:
                 self._end(key)
 
-    def _drop(self, key: Key) -> None:
+    def drop(self, key: Key) -> None:
         """Nobody wants this any more."""
         if key in self.under_way:
             self._end(key)

@@ -54,8 +54,8 @@ SHUT, FREE, SCHEDULED, HELD, MOURNING, TRICKLING = 1, 0, 2, 3, 4, 5
 MODE, TURN, TAKEN, COUNT, ARRIVAL, DIES, HOW, LOST, HASTY, ITEM, WANTED, WHO, PACE, CAME = range(14)
 """Places in the mapped state. LOST: this schedule could not be followed; HASTY: an earlier one was
 lost; ITEM: with which the turn was taken; WANTED: whether the caller has asked for an item;
-WHO, PACE: which worker alone may go on, and after how many ms with each item; CAME: where each
-worker says that it came to the gate, since the schedule was set."""
+WHO, PACE: which worker alone may go on (-1: each), and after how many ms with each item; CAME:
+where each worker says that it came to the gate, since the schedule was set."""
 
 HEAD = CAME + WORKERS_MAX
 """Where the turns begin."""
@@ -142,9 +142,9 @@ class Gate(Journal):
         return True
 
     def _trickles(self, worker: int, came: float) -> bool:
-        """Whether this worker alone may go on, and has waited for as long as it has to."""
-        alone = (self.state[MODE], self.state[WHO]) == (TRICKLING, worker)
-        return alone and time.monotonic() - came > self.state[PACE] / 1000
+        """Whether this worker may go on, and has waited for as long as it has to."""
+        may = self.state[MODE] == TRICKLING and self.state[WHO] in (worker, -1)
+        return may and time.monotonic() - came > self.state[PACE] / 1000
 
     def left(self, item: int, worker: int) -> None:
         """An item of this worker has left; where no arrival is awaited, this ends its turn."""

@@ -65,7 +65,7 @@ class Keeper(Gate):
         self._set(SHUT)
 
     def trickle(self, worker: int, pace_s: float) -> None:
-        """Let one worker through, with an item every `pace_s`, and nobody else."""
+        """Let one worker alone through, or each if it is -1, with an item every `pace_s`."""
         self.state[WHO], self.state[PACE] = worker, int(pace_s * 1000)
         self._set(TRICKLING)
 

@@ -61,10 +61,10 @@ class LoaderRank(Rank):
 
     def __init__(
         self, roles: dict[str, Any], case: Case, rank: int,
-        give_up: Callable[[RankTrace], None] | None = None,
+        give_up: Callable[[RankTrace], None] | None = None, alone: bool = False,
     ) -> None:  # fmt: skip
         super().__init__(roles, case, rank)
-        self.give_up = give_up
+        self.give_up, self.alone = give_up, alone
         self.folder = tempfile.mkdtemp(prefix="conformance-gate-")
         self.gate = Keeper(self.folder)
         self.delivered: list[Any] = []
@@ -97,7 +97,7 @@ class LoaderRank(Rank):
         return any(record.kind == kind for record in self.gate.everything())
 
     def _clean(self) -> None:
-        if self.give_up:
+        if self.alone:
             _KEPT.append(self)
             shutil.rmtree(self.folder, ignore_errors=True)
             return

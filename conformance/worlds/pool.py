@@ -20,7 +20,7 @@ import signal
 import tempfile
 from dataclasses import replace
 from multiprocessing import Pipe
-from multiprocessing.connection import Connection
+from multiprocessing.connection import Connection, wait
 from typing import Any
 
 import psutil
@@ -108,6 +108,13 @@ class Pool:
                 return [[_lost(rank, answer) for rank, answer in enumerate(answers)]]
         answers = self.answered.pop(ticket)  # type: ignore[assignment]
         return self._in_step(self._joined([pickle.loads(answer) for answer in answers]))  # type: ignore[arg-type]
+
+    def waits(self, seconds: float) -> bool:
+        """Whether an answer can be taken within so many seconds, or a rank has ended."""
+        return bool(self.answered or wait([*self.connections, *self._sentinels()], seconds))
+
+    def _sentinels(self) -> list[int]:
+        return [process.sentinel for process in self.processes]
 
     def _next(self, bound_s: float) -> list[bytes | str]:
         """The answers to the oldest ticket, kept for whoever wants them, or a broken pool."""

@@ -100,14 +100,15 @@ def _run(
 def _rank(
     roles: dict[str, Any], case: Case, rank: int, place: Place, connection: Connection, until: float
 ) -> Rank:
-    """The rank for a case; one that is alone answers by itself when its main thread hangs."""
+    """The rank for a case; one outside a group answers by itself when its main thread hangs."""
     if case.role not in LOADERS:
         return Rank(roles, case, rank, until)
 
     def give_up(trace: RankTrace) -> None:
         connection.send_bytes(pickle.dumps([[trace]]))
 
-    return LoaderRank(roles, case, rank, give_up if place.backend == "alone" else None)
+    alone = place.backend == "alone"
+    return LoaderRank(roles, case, rank, give_up if alone or not place.grouped else None, alone)
 
 
 def _collectives() -> int:

@@ -34,6 +34,9 @@ WARY_S = 2.0
 """The bound for further cases of a role that has once failed to answer."""
 
 
+SUSPECT_S = 2.5
+"""A loader's case that takes longer may never come back."""
+
 LOADING = ("loaders", "more loaders")
 """The simulating processes for loaders, which mostly wait for their workers."""
 
@@ -89,18 +92,24 @@ class Worlds:
         if case.world == "alone":
             return next(self._alone(source, [case]))[1]
         self.window.turn()
-        bound_s = self._bound(source, case)
-        ranks = self._place(case).run(source, [case], bound_s)[0]
-        if ranks[0].fate == "stuck" and case.role in LOADERS and case.world == "simulated":
-            self.losses[source, case.role] += COST_STUCK
-            trace = self.run(source, case.in_world("alone"))
-            if _hung(trace):
-                self.lost.setdefault((source, case.role), trace)
-            return trace
+        pool, bound_s = self._place(case), self._bound(source, case)
+        ranks = pool.run(source, [case], bound_s)[0]
+        if _is_loaders(case) and (ranks[0].fate == "stuck" or _hung(ranks)):
+            return self._tried_alone(source, case, pool)
         if any(rank.fate == "stuck" for rank in ranks) and not self.losses[source, case.role]:
             # The machine may have stood still; nobody is accused of what does not repeat.
             ranks = self._place(case).run(source, [case], bound_s)[0]
         return self._trace(source, case, ranks)
+
+    def _tried_alone(self, source: Source, case: Case, pool: Pool) -> Trace:
+        """A loader's case that did not come back may have waited for what another had left."""
+        if not pool.broken:
+            pool.kill()
+        self.losses[source, case.role] += COST_STUCK
+        trace = self.run(source, case.in_world("alone"))
+        if _hung(trace.ranks):
+            self.lost.setdefault((source, case.role), trace)
+        return trace
 
     def afresh(self, source: Source, case: Case) -> Trace:
         """Carry out a simulated case in a process in which nothing was done before."""
@@ -160,11 +169,26 @@ class Worlds:
         """The traces of a chunk, or None if it broke the pool."""
         if sent.pool.broken:
             return None
-        found = sent.pool.receive(sent.ticket, self._bound(source, sent.cases[0]))
+        found = self._awaited(source, sent)
         if sent.pool.broken:
             return None
+        if _hung(found[0]):
+            return [(case, self._tried_alone(source, case, sent.pool)) for case in sent.cases]
         pairs = zip(sent.cases, found, strict=True)
         return [(case, self._trace(source, case, ranks)) for case, ranks in pairs]
+
+    def _awaited(self, source: Source, sent: _Sent) -> list[list[RankTrace]]:
+        """The traces of a chunk. A loader's case that takes long is tried alone meanwhile, lest
+        one that waits for ever be waited for twice."""
+        case, bound_s = sent.cases[0], self._bound(source, sent.cases[0])
+        if not _is_loaders(case) or sent.pool.waits(SUSPECT_S):
+            return sent.pool.receive(sent.ticket, bound_s)
+        key = source, case.in_world("alone")
+        self.window.begin(key)
+        found = sent.pool.receive(sent.ticket, bound_s)
+        if not (sent.pool.broken or _hung(found[0])):
+            self.window.drop(key)
+        return found
 
     def _one_by_one(self, source: Source, cases: Iterable[Case]) -> Iterator[tuple[Case, Trace]]:
         """Each case for itself, as long as the role is not given up and somebody judges."""
@@ -232,9 +256,14 @@ def _close(pools: dict[tuple[int, str, str], Pool], window: Window) -> None:
     stop_servers()
 
 
-def _hung(trace: Trace) -> bool:
+def _is_loaders(case: Case) -> bool:
+    """Whether a loader's case shares its process with others."""
+    return case.role in LOADERS and case.world == "simulated"
+
+
+def _hung(ranks: Iterable[RankTrace]) -> bool:
     """Whether an operation did not return, as a watching thread has told."""
-    errors = (event.error for rank in trace for event in rank.events)
+    errors = (event.error for rank in ranks for event in rank.events)
     return any(error is not None and error.kind == "Hang" for error in errors)
 
 

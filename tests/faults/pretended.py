@@ -1,7 +1,7 @@
 """Pretend, in the process that imports this, that there is one accelerator.
 
-Pinning is copying to ordinary memory, and a copy remembers that it was made so. It is enough for
-rules about batches: what is pinned, what it holds, and what becomes of an error.
+Pinning is copying to ordinary memory that remembers that it was made so, whoever looks at it. It is
+enough for rules about batches: what is pinned, what it holds, and what becomes of an error.
 """
 
 from __future__ import annotations
@@ -10,11 +10,20 @@ from typing import Any
 
 import torch
 
+_PINNED: list[tuple[int, torch.Tensor]] = []
+"""Where pinned memory lies, and what keeps it there."""
+
 
 def _pin(tensor: torch.Tensor, device: Any = None) -> torch.Tensor:
-    copy: Any = tensor.clone()
-    copy.pretended = True
+    copy = tensor.clone()
+    _PINNED.append((copy.untyped_storage().data_ptr(), copy))
     return copy
+
+
+def _is_pinned(tensor: torch.Tensor, device: Any = None) -> bool:
+    if tensor.layout != torch.strided:
+        return False
+    return any(tensor.untyped_storage().data_ptr() == place for place, _ in _PINNED)
 
 
 def _nothing(*_: Any) -> None:
@@ -23,7 +32,7 @@ def _nothing(*_: Any) -> None:
 
 tensor_class: Any = torch.Tensor
 tensor_class.pin_memory = _pin
-tensor_class.is_pinned = lambda tensor, device=None: getattr(tensor, "pretended", False)
+tensor_class.is_pinned = _is_pinned
 
 cuda: Any = torch.cuda
 cuda.is_available = lambda: True

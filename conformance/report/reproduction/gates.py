@@ -18,7 +18,8 @@ def wait(worker):
     came = time.monotonic()
     while gate[1] < 0 or (gate[0] < gate[1] and gate[2 + gate[0]] != worker):
         time.sleep(0.001)
-        if (gate[1], gate[2]) == (-2, worker) and time.monotonic() - came > gate[3] / 1000:
+        may = gate[1] == -2 and gate[2] in (worker, -1)
+        if may and time.monotonic() - came > gate[3] / 1000:
             return
     time.sleep(0.05)  # what was let through before has arrived by now""".splitlines()
 
