@@ -34,6 +34,22 @@ def test_no_two_scenarios_share_a_name() -> None:
 
 
 @pytest.mark.parametrize(("chapter", "role"), FAMILIES)
+def test_what_is_to_be_alone_has_scenarios_of_its_own(
+    reacher: Reacher, chapter: str, role: str
+) -> None:
+    """Cases in a process of their own share a scenario with no others: its first case decides."""
+    own = [p for p in PROPERTIES if (p.clause.chapter, p.role) == (chapter, role)]
+    setting = reacher.examiner.setting(reacher.candidate, role)
+
+    scenarios = {scenario.name: scenario for prop in own for scenario in prop.scenarios}
+    worlds = {
+        s.name: {case.world for case in s.small(setting)} for s in scenarios.values() if s.small
+    }
+
+    assert not [name for name, kinds in worlds.items() if "alone" in kinds and kinds != {"alone"}]
+
+
+@pytest.mark.parametrize(("chapter", "role"), FAMILIES)
 def test_every_class_that_is_due_is_reached(reacher: Reacher, chapter: str, role: str) -> None:
     """No property leaves a class at zero that it can and should reach."""
     own = [p for p in PROPERTIES if (p.clause.chapter, p.role) == (chapter, role)]
