@@ -102,7 +102,7 @@ class Judge:
 
     def has_lost(self) -> bool:
         """Whether the role has not come back from some case, for whichever clause."""
-        return (self.candidate.source, self.prop.role) in self.worlds.lost
+        return (self.candidate.source, self.prop.role) in self.worlds.losses.first
 
     def given_up(self) -> bool:
-        return self.worlds.given_up(self.candidate.source, self.prop.role) or self.lost >= 3
+        return self.worlds.losses.given_up(self.candidate.source, self.prop.role) or self.lost >= 3

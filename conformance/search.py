@@ -109,7 +109,7 @@ class Search(Judge):
 
     def _left_out(self) -> str:
         """Which cases a slow candidate was not asked, "" if there are none."""
-        least = self.worlds.slow.get((self.candidate.source, self.prop.role))
+        least = self.worlds.losses.slow.get((self.candidate.source, self.prop.role))
         slow_s, patience_s = SLOW * self.worlds.bound_s, self.examiner.pace.patience_s
         skipped = self.examiner.skipped(self.candidate, self.prop.role, self.prop.scenarios)
         large = f"cases of {least} draws and more were left out: too slow for {slow_s:.0f} s"
@@ -134,7 +134,7 @@ class Search(Judge):
 
     def _told(self) -> Iterator[Pair]:
         """What is known to break the law, and would take long to be found again."""
-        lost = self.worlds.lost.get((self.candidate.source, self.prop.role))
+        lost = self.worlds.losses.first.get((self.candidate.source, self.prop.role))
         if lost and self.prop.clause.id == self.returns:
             yield lost.case, lost
         shown = self._shown()
@@ -254,7 +254,7 @@ class Search(Judge):
 
     def _not_back(self) -> str:
         """Which case a role did not come back from, and which clause judges that."""
-        lost = self.worlds.lost.get((self.candidate.source, self.prop.role))
+        lost = self.worlds.losses.first.get((self.candidate.source, self.prop.role))
         case = f" from {lost.case!r}" if lost else ""
         return f"the role did not come back{case}: see {self.returns}"
 

@@ -108,7 +108,7 @@ class Detector:
         for pool in self.worlds.pools.values():
             if not pool.broken:
                 pool.close()
-        for memory in (self.worlds.pools, self.worlds.lost, self.worlds.losses):
+        for memory in (self.worlds.pools, self.worlds.losses):
             memory.clear()
 
     def close(self) -> None:

@@ -90,11 +90,11 @@ def test_search_out_of_time_raises(detector: Detector) -> None:
 def test_fresh_ranks_remember_nothing(detector: Detector) -> None:
     """After `fresh` no rank stands, and no role counts as given up."""
     detector.first(FAULT.text, FAULT.caught_by)
-    detector.worlds.losses[None, ""] = 8  # type: ignore[index]
+    detector.worlds.losses.counts[None, ""] = 8  # type: ignore[index]
 
     detector.fresh()
 
-    assert not detector.worlds.pools and not detector.worlds.losses
+    assert not detector.worlds.pools and not detector.worlds.losses.counts
 
 
 def test_fault_may_need_an_accelerator(detector: Detector, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -92,7 +92,7 @@ def test_role_is_given_up(worlds: Worlds, talkers: Path, monkeypatch: pytest.Mon
 
     found = list(worlds.run_many(leaver, [case(2, "simulated", seed=1)] * 200))
 
-    assert worlds.given_up(leaver, "DistributedSampler")
+    assert worlds.losses.given_up(leaver, "DistributedSampler")
     assert len(found) < 20
     worlds.losses.clear()
 
@@ -172,7 +172,7 @@ def test_what_was_too_slow_is_not_tried_again(worlds: Worlds) -> None:
     """Of a role that was too slow for a case no case of as much work is carried out."""
     reference = Source("reference")
     worlds.describe(reference)
-    worlds.slow[reference, "SequentialSampler"] = 100
+    worlds.losses.slow[reference, "SequentialSampler"] = 100
     cases = [
         Case("SequentialSampler", {"data_source": Data(n)}, plan)
         for n, plan in ((99, [Iterate()]), (100, [Iterate()]), (50, [Passes(2)]))
@@ -181,7 +181,7 @@ def test_what_was_too_slow_is_not_tried_again(worlds: Worlds) -> None:
     fates = [worlds.run(reference, asked).ranks[0].fate for asked in cases]
 
     assert fates == ["done", "slow", "slow"]
-    worlds.slow.clear()
+    worlds.losses.slow.clear()
 
 
 def test_data_that_change_their_size_cost_no_role(worlds: Worlds, talkers: Path) -> None:
@@ -193,5 +193,5 @@ def test_data_that_change_their_size_cost_no_role(worlds: Worlds, talkers: Path)
     found = list(worlds.run_many(leaver, [resized] * 12))
 
     assert [trace.done for _, trace in found] == [False] * 12
-    assert not worlds.given_up(leaver, "DistributedSampler")
+    assert not worlds.losses.given_up(leaver, "DistributedSampler")
     worlds.losses.clear()

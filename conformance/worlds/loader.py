@@ -30,6 +30,7 @@ from conformance.trace import Error, Event, RankTrace
 from conformance.worlds.blows import BLOWS
 from conformance.worlds.children import CHILDREN
 from conformance.worlds.device import DEVICE, make_room
+from conformance.worlds.gating import GATING
 from conformance.worlds.keeper import Keeper
 from conformance.worlds.keeping import kept
 from conformance.worlds.leftovers import (
@@ -204,32 +205,6 @@ class LoaderRank(Rank):
 
     # Operations of loaders.
 
-    def _schedule(self, operation: lo.Schedule) -> tuple[Any, Any]:
-        self.gate.schedule(operation.turns, operation.arrival, operation.dies, operation.how)
-        return None, None
-
-    def _shut(self, _: lo.Shut) -> tuple[Any, Any]:
-        self.gate.shut()
-        return None, None
-
-    def _hold(self, _: lo.Hold) -> tuple[Any, Any]:
-        self.gate.hold()
-        return None, None
-
-    def _trickle(self, operation: lo.Trickle) -> tuple[Any, Any]:
-        self.gate.trickle(operation.worker, operation.pace_s)
-        return None, None
-
-    def _free(self, _: lo.Free) -> tuple[Any, Any]:
-        self.gate.free()
-        return None, None
-
-    def _settle(self, _: lo.Settle) -> tuple[Any, Any]:
-        return self.gate.settle(), None
-
-    def _journal(self, _: lo.Journal) -> tuple[Any, Any]:
-        return self.gate.records(), None
-
     def _reread(self, _: lo.Reread) -> tuple[Any, Any]:
         recorder = Recorder()
         recorder.add(self.delivered)
@@ -274,10 +249,8 @@ class LoaderRank(Rank):
     DO: ClassVar[dict[Any, Any]] = {
         **Rank.DO, type(None): build, op.Rebuild: build, op.SetEpoch: _set_epoch,
         op.Open: _open, op.Iterate: _iterate, op.Take: _take, op.Drain: Rank._drain,
-        lo.Schedule: _schedule, lo.Shut: _shut, lo.Trickle: _trickle, lo.Free: _free,
-        lo.Hold: _hold, lo.Settle: _settle, lo.Journal: _journal, lo.Reread: _reread,
-        lo.Describe: _describe, lo.Tell: _tell, lo.Drop: _drop, lo.Leftovers: _leftovers,
-        **BLOWS, **DEVICE,
+        lo.Reread: _reread, lo.Describe: _describe, lo.Tell: _tell, lo.Drop: _drop,
+        lo.Leftovers: _leftovers, **GATING, **BLOWS, **DEVICE,
     }  # fmt: skip
 
 

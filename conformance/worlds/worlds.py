@@ -1,10 +1,9 @@
-"""The worlds of one run: which pool a case goes to, and what a hostile candidate may cost."""
+"""The worlds of one run: which pool a case goes to, and how long it may take there."""
 
 from __future__ import annotations
 
 import collections
 import itertools
-import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from multiprocessing import util
@@ -13,11 +12,11 @@ from conformance.candidate import CandidateError, Description, Source
 from conformance.case import Case
 from conformance.classes import work
 from conformance.machine import accelerators
-from conformance.operations import Resize
 from conformance.roles import LOADERS
 from conformance.trace import Event, RankTrace, Trace
 from conformance.worlds.alone import Window
 from conformance.worlds.forkserver import stop_servers
+from conformance.worlds.losses import Losses
 from conformance.worlds.pool import Pool
 
 CHUNK = 24
@@ -26,13 +25,8 @@ CHUNK = 24
 DRAWS = 50_000
 """A chunk that draws so many items is long enough: a violation in it is heard of soon."""
 
-LOSSES_MAX = 8
-COST_STUCK = 3
-"""A role is given up after eight deaths; one that hangs costs time, and counts for three."""
-
 WARY_S = 2.0
 """The bound for further cases of a role that has once failed to answer."""
-
 
 SUSPECT_S = 2.5
 """A loader's case that takes longer may never come back."""
@@ -50,11 +44,6 @@ class _Sent:
     cases: list[Case]
 
 
-def _resized(case: Case) -> bool:
-    """Whether data change their size: who does not come back then is not given up for that."""
-    return any(isinstance(step, Resize) for step in case.plan)
-
-
 class Worlds:
     """Standing pools by world size, started when first needed and replaced when broken.
 
@@ -66,9 +55,7 @@ class Worlds:
         self.backend, self.bound_s = backend, bound_s
         self.pools: dict[tuple[int, str, str], Pool] = {}
         self.descriptions: dict[Source, Description] = {}
-        self.lost: dict[tuple[Source, str], Trace] = {}
-        self.losses: collections.Counter[tuple[Source, str]] = collections.Counter()
-        self.slow: dict[tuple[Source, str], int] = {}
+        self.losses = Losses()
         self.window = Window(bound_s)
         # Whoever forgets to close waits for standing ranks at exit, and for ever.
         self._end = util.Finalize(self, _close, (self.pools, self.window), exitpriority=100)
@@ -87,7 +74,7 @@ class Worlds:
 
     def run(self, source: Source, case: Case) -> Trace:
         """Carry out one case; one that is too large for its speed is not tried again."""
-        if self.too_large(source, case):
+        if self.losses.too_large(source, case):
             return self._made(source, case, [RankTrace(0, (Event(None),), "slow")])
         if case.world == "alone":
             return next(self._alone(source, [case]))[1]
@@ -96,7 +83,7 @@ class Worlds:
         ranks = pool.run(source, [case], bound_s)[0]
         if _is_loaders(case) and (ranks[0].fate == "stuck" or _hung(ranks)):
             return self._tried_alone(source, case, pool)
-        if any(rank.fate == "stuck" for rank in ranks) and not self.losses[source, case.role]:
+        if any(rank.fate == "stuck" for rank in ranks) and not self.losses.any_of(source, case):
             # The machine may have stood still; nobody is accused of what does not repeat.
             ranks = self._place(case).run(source, [case], bound_s)[0]
         return self._trace(source, case, ranks)
@@ -105,10 +92,10 @@ class Worlds:
         """A loader's case that did not come back may have waited for what another had left."""
         if not pool.broken:
             pool.kill()
-        self.losses[source, case.role] += COST_STUCK
+        self.losses.stuck(source, case.role)
         trace = self.run(source, case.in_world("alone"))
         if _hung(trace.ranks):
-            self.lost.setdefault((source, case.role), trace)
+            self.losses.first.setdefault((source, case.role), trace)
         return trace
 
     def afresh(self, source: Source, case: Case) -> Trace:
@@ -125,7 +112,7 @@ class Worlds:
 
         Cases that want to be alone are carried out side by side; those too large, not at all.
         """
-        cases = (case for case in cases if not self.too_large(source, case))
+        cases = (case for case in cases if not self.losses.too_large(source, case))
         first = next(cases, None)
         if first is None:
             return
@@ -142,7 +129,7 @@ class Worlds:
         sent = (self._sent(source, *one) for one in zip(chunks, places, strict=False))
         under_way = collections.deque(itertools.islice(sent, len(LOADING) if loads else 1))
         try:
-            while under_way and not self.given_up(source, first.role):
+            while under_way and not self.losses.given_up(source, first.role):
                 oldest = under_way[0]
                 ready = self._received(source, oldest)
                 if ready is None:
@@ -193,19 +180,11 @@ class Worlds:
     def _one_by_one(self, source: Source, cases: Iterable[Case]) -> Iterator[tuple[Case, Trace]]:
         """Each case for itself, as long as the role is not given up and somebody judges."""
         for case in cases:
-            if not self.given_up(source, case.role):
+            if not self.losses.given_up(source, case.role):
                 yield case, self.run(source, case)
 
-    def too_large(self, source: Source, case: Case) -> bool:
-        """Whether a case of no more work than this one was too slow for the bound."""
-        return work(case) >= self.slow.get((source, case.role), math.inf)
-
-    def given_up(self, source: Source, role: str) -> bool:
-        """A role that failed to come back so often is not run any more: see `sampler.returns`."""
-        return self.losses[source, role] >= LOSSES_MAX
-
     def _bound(self, source: Source, case: Case) -> float:
-        return WARY_S if self.losses[source, case.role] else self.bound_s
+        return WARY_S if self.losses.any_of(source, case) else self.bound_s
 
     def _made(self, source: Source, case: Case, ranks: list[RankTrace]) -> Trace:
         found = self.descriptions[source]
@@ -214,14 +193,7 @@ class Worlds:
 
     def _trace(self, source: Source, case: Case, ranks: list[RankTrace]) -> Trace:
         trace = self._made(source, case, ranks)
-        if trace.slow:
-            least = self.slow.get((source, case.role), math.inf)
-            self.slow[source, case.role] = int(min(least, work(case)))
-        elif not trace.done:
-            self.lost.setdefault((source, case.role), trace)
-            cost = COST_STUCK if any(rank.fate == "stuck" for rank in ranks) else 1
-            before = self.losses[source, case.role]
-            self.losses[source, case.role] = max(1, before) if _resized(case) else before + cost
+        self.losses.count(source, case, trace)
         return trace
 
     def _place(self, case: Case) -> Pool:
