@@ -127,8 +127,9 @@ class Examiner:
         """The places of a scenario's small cases in the parts that `spread` makes of them."""
         key = candidate.source, role, scenario.name
         if key not in self.divided:
-            divide = parts if role in LOADERS else portions
-            self.divided[key] = divide([*self.fitting(candidate, role, scenario)])
+            cases = [*self.fitting(candidate, role, scenario)]
+            divided = parts(cases, scenario.slow) if role in LOADERS else portions(cases)
+            self.divided[key] = divided
         return self.divided[key]
 
     def _carried_out(

@@ -51,7 +51,7 @@ def glanced(
     return found, sum(search.exercise.run for search in searches)
 
 
-PARTS = range(6)
+PARTS = range(7)
 """The parts of a loader's cases, as `spread.parts` divides them."""
 
 FIRST = 10
@@ -116,10 +116,9 @@ def _all_apart(loaders: list[Search]) -> Iterator[_Apart]:
         yield _Apart(search, part, [*keys(search, part)])
 
 
-def _patience(one: _Apart) -> tuple[int, bool]:
-    """By what the cases are sorted: part by part, of patient clauses some parts earlier."""
-    patient = one.search.prop.clause.id in PATIENT
-    return (one.part // 3 if patient else one.part), not patient
+def _patience(one: _Apart) -> tuple[bool, int]:
+    """By what the cases are sorted: part by part, all those of patient clauses before."""
+    return one.search.prop.clause.id not in PATIENT, one.part
 
 
 def _begun(examiner: Examiner, apart: list[_Apart], room: int | None) -> None:

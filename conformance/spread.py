@@ -37,13 +37,15 @@ MANY = 24
 """Of so many different values none decides a case."""
 
 
-def parts(cases: Sequence[Case]) -> list[Places]:
-    """The places of a loader's cases in six parts, as they are best looked at: some of all, the
-    others without workers, and the rest."""
+def parts(cases: Sequence[Case], slow: bool = False) -> list[Places]:
+    """The places of a loader's cases in seven parts, as they are best looked at: some of all, the
+    others without workers, the rest, and those that are slow."""
+    if slow:
+        return [*[frozenset[int]()] * 6, frozenset(range(len(cases)))]
     busy = [bool(workers(case)) or case.world == "alone" for case in cases]
     first, *rest = _cut(cases, [at for at, is_busy in enumerate(busy) if is_busy], BUSY)
     some, others = _cut(cases, [at for at, is_busy in enumerate(busy) if not is_busy], QUICK)
-    return [first | some, others, *rest]
+    return [first | some, others, *rest, frozenset()]
 
 
 def portions(cases: Sequence[Case]) -> list[Places]:

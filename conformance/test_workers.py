@@ -11,7 +11,13 @@ from conformance.scenarios import workers as cases
 
 @prove(
     {
-        "workers.same-order": (cases.EXHAUSTIVE, cases.ORDERS, cases.ALIKE, cases.STARTED),
+        "workers.same-order": (
+            cases.EXHAUSTIVE,
+            cases.OF_THREE,
+            cases.ORDERS,
+            cases.ALIKE,
+            cases.STARTED,
+        ),
         "workers.unordered": (cases.UNORDERED, cases.ORDERS),
         "workers.backpressure": (cases.AHEAD, cases.LATE, cases.ORDERS),
         "workers.read-ahead": (cases.AHEAD, cases.LATE),
@@ -26,7 +32,7 @@ def test_workers(check: Check) -> None:
     {
         "workers.seeds": (streams.DICE, streams.DICE_AGAIN),
         "workers.seeds-repeat": (streams.DICE, streams.DICE_ELSEWHERE),
-        "workers.rank-seeds": (streams.RANK_DICE,),
+        "workers.rank-seeds": (streams.RANK_DICE, streams.RANK_DICE_SPAWNED),
         "workers.object-rng": (streams.OWN_GENERATORS,),
         "workers.state": (state.TOLD,),
         "workers.set-epoch": (state.EPOCHS, state.EPOCHS_LATE),

@@ -61,14 +61,19 @@ def test_parts_hold_every_place_once() -> None:
 
     assert sorted(chain(first, others, *rest)) == list(range(60))
     assert len(first) == 6 + 6 and others == set(range(48, 60)) - first
-    assert [len(one) for one in rest] == [6, 12, 12, 12]
+    assert [len(one) for one in rest] == [6, 12, 12, 12, 0]
 
 
 def test_who_is_alone_takes_time_without_workers() -> None:
     """A case with a process of its own is not among the quick ones."""
     cases = [loading("alone", dataset=Mapped(n), num_workers=0) for n in range(8)]
 
-    assert [len(one) for one in sets(cases)] == [1, 0, 1, 2, 2, 2]
+    assert [len(one) for one in sets(cases)] == [1, 0, 1, 2, 2, 2, 0]
+
+
+def test_slow_cases_come_last() -> None:
+    """Where each case takes a second, all of them are in the last part, also the first in line."""
+    assert [len(one) for one in map(set, parts(GRID, slow=True))] == [0] * 6 + [len(GRID)]
 
 
 def test_portions_grow_and_end_with_what_takes_long() -> None:

@@ -72,12 +72,14 @@ class Setting:
 class Scenario:
     """A source of cases. small: every small one, smallest first, or a fixed few; simulated.
     drawn: a strategy over larger ones, in real groups. Either may be missing or empty.
-    share: the share of the effort's drawn cases that is enough here."""
+    share: the share of the effort's drawn cases that is enough here. slow: each small case takes
+    about a second of the processor, so a glance leaves them for the end."""
 
     name: str
     small: Callable[[Setting], Iterable[Case]] | None = None
     drawn: Callable[[Setting], st.SearchStrategy[Case] | None] | None = None
     share: float = 1.0
+    slow: bool = False
 
     def count(self, effort: Effort) -> int:
         """How many cases are drawn."""

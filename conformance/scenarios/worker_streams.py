@@ -83,6 +83,10 @@ def _rank_dice(setting: Setting) -> Iterator[Case]:
             for more in ({}, {"generator": Generator(3)}):
                 given = {**arguments, **more}
                 yield Case(ROLE, given, _passes(2, 1), width, world="group", alike=True)
+
+
+def _rank_dice_spawned(setting: Setting) -> Iterator[Case]:
+    """The same of workers that know nothing of the process group."""
     if 2 in setting.world_sizes and not setting.effort.quick:
         spawned: dict[str, Any] = {"num_workers": 1, "multiprocessing_context": "spawn", **SINGLE}
         given = {"dataset": Mapped(EACH, gives="dice"), **spawned}
@@ -101,4 +105,5 @@ DICE = Scenario("dice", _dice)
 DICE_AGAIN = Scenario("dice-again", _dice_again)
 DICE_ELSEWHERE = Scenario("dice-elsewhere", _dice_elsewhere)
 RANK_DICE = Scenario("rank-dice", _rank_dice)
+RANK_DICE_SPAWNED = Scenario("rank-dice-spawned", _rank_dice_spawned, slow=True)
 OWN_GENERATORS = Scenario("own-generators", _own)

@@ -39,13 +39,21 @@ QUICK = 6
 
 
 def _exhaustive(setting: Setting) -> Iterator[Case]:
-    """Every completion order of 2 workers x 4 batches, and of 3 workers x 3 batches."""
-    for workers, batches, step in ((2, 4, 1), (3, 3, QUICK if setting.effort.quick else 1)):
-        options = {"num_workers": workers, "prefetch_factor": batches, "persistent_workers": True}
-        arguments = parcels(workers * batches, **options)
-        orders = itertools.islice(interleavings(workers, batches), None, None, step)
-        for plan in chunked(orders, TOGETHER):
-            yield Case(ROLE, arguments, [*plan, Journal()])
+    """Every completion order of 2 workers x 4 batches."""
+    yield from _ordered(2, 4)
+
+
+def _of_three(setting: Setting) -> Iterator[Case]:
+    """Every completion order of 3 workers x 3 batches."""
+    yield from _ordered(3, 3, QUICK if setting.effort.quick else 1)
+
+
+def _ordered(workers: int, batches: int, step: int = 1) -> Iterator[Case]:
+    options = {"num_workers": workers, "prefetch_factor": batches, "persistent_workers": True}
+    arguments = parcels(workers * batches, **options)
+    orders = itertools.islice(interleavings(workers, batches), None, None, step)
+    for plan in chunked(orders, TOGETHER):
+        yield Case(ROLE, arguments, [*plan, Journal()])
 
 
 def _fresh(setting: Setting) -> Iterator[Case]:
@@ -177,9 +185,10 @@ def _late(setting: Setting) -> Iterator[Case]:
 
 
 EXHAUSTIVE = Scenario("completion-orders", _exhaustive)
+OF_THREE = Scenario("completion-orders-of-three", _of_three, slow=True)
 ORDERS = Scenario("orders", _fresh, lambda s: _drawn(s), share=0.4)
 ALIKE = Scenario("alike", _alike)
-STARTED = Scenario("started", _started)
+STARTED = Scenario("started", _started, slow=True)
 UNORDERED = Scenario("unordered", _unordered)
 AHEAD = Scenario("ahead", _ahead)
 LATE = Scenario("late-batches", _late)
