@@ -54,7 +54,7 @@ def glanced(
 PARTS = range(7)
 """The parts of a loader's cases, as `spread.parts` divides them."""
 
-FIRST = 10
+FIRST = 3
 """So many looks have the processor for themselves: they show most faults."""
 
 SOON, FEW_BESIDE = 2, 3
