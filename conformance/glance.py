@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from itertools import chain, compress, groupby, product
+from itertools import chain, compress, filterfalse, groupby, product, zip_longest
 from operator import itemgetter, not_
 from typing import NamedTuple
 
@@ -83,7 +83,7 @@ def _of_loaders(examiner: Examiner, searches: list[Search]) -> Iterator[What]:
     loaders = [search for search in searches if search.prop.role in LOADERS]
     shared, first = [*product(PARTS, loaders)], min(FIRST, len(loaders))
     yield from (_together(*one) for one in shared[:first])
-    left = sorted(_all_apart(loaders), key=_patience)
+    left = [_Apart(search, part, [*keys(search, part)]) for part, search in shared]
     for part, some in groupby(shared[first:], itemgetter(0)):
         _begun(examiner, left, FEW_BESIDE if part < SOON else None)
         for one in some:
@@ -111,20 +111,17 @@ class _Apart(NamedTuple):
         return self.search, partial(_of_part, part=self.part, alone=True)
 
 
-def _all_apart(loaders: list[Search]) -> Iterator[_Apart]:
-    for search, part in product(loaders, PARTS):
-        yield _Apart(search, part, [*keys(search, part)])
-
-
-def _patience(one: _Apart) -> tuple[bool, int]:
-    """By what the cases are sorted: part by part, all those of patient clauses before."""
-    return one.search.prop.clause.id not in PATIENT, one.part
-
-
 def _begun(examiner: Examiner, apart: list[_Apart], room: int | None) -> None:
-    """Begin what has not begun, as soon as there is room."""
-    wanted = (key for one in apart for key in one.keys if key not in examiner.alone)
+    """Begin what has not begun, as soon as there is room: of patient clauses and of all others in
+    turns."""
+    kinds = (filter(_is_patient, apart), filterfalse(_is_patient, apart))
+    turns = zip_longest(*((key for one in kind for key in one.keys) for kind in kinds))
+    wanted = (key for key in chain.from_iterable(turns) if key and key not in examiner.alone)
     examiner.worlds.window.expect(wanted, room)
+
+
+def _is_patient(one: _Apart) -> bool:
+    return one.search.prop.clause.id in PATIENT
 
 
 def _ready(examiner: Examiner, one: _Apart) -> bool:
