@@ -136,7 +136,7 @@ def _neighbour(step: Neighbour, role: str, candidate: Description) -> Neighbour:
         if not bound or name == FIRST[role] or candidate.accepts(role, name)
     }  # fmt: skip
     deaf = bound and not candidate.binding(role).epoch
-    return Neighbour(tuple(taken.items()), None if deaf else step.epoch, step.count)
+    return replace(step, overrides=tuple(taken.items()), epoch=None if deaf else step.epoch)
 
 
 def all_fitted(

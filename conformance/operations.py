@@ -32,11 +32,13 @@ class Neighbour(Operation):
 
     `overrides` replaces some arguments. Where ranks are told, it is the last rank of one more.
     Then follow `len`, `set_epoch(epoch)` where there is one, and `count` items; it is kept.
+    rank: the only rank that does so.
     """
 
     overrides: tuple[tuple[str, object], ...] = ()
     epoch: object = None
     count: int = 0
+    rank: int | None = None
 
 
 @dataclass(frozen=True, repr=False)

@@ -14,7 +14,7 @@ from conformance.scenarios import iterable_parts as parts
         "iterable.once": (cases.GRID, cases.KINDS, parts.UNEVEN, parts.BROKEN, cases.SIGNALLED),
         "iterable.unsharded": (cases.UNSHARDED,),
         "iterable.length": (cases.GRID, cases.KINDS),
-        "iterable.drop-last": (cases.GRID, cases.KINDS, parts.UNEVEN),
+        "iterable.drop-last": (cases.GRID, cases.KINDS, parts.UNEVEN, cases.SIGNALLED),
         "iterable.drop-total": (cases.GRID, cases.KINDS),
         "iterable.ranks": (cases.RANKS,),
         "iterable.order": (cases.ORDERS, cases.KINDS, parts.UNEVEN),

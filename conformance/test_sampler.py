@@ -27,7 +27,7 @@ from conformance.scenarios.refusals import FLAGS, REFUSALS
         "sampler.arguments-copied": (cases.ALIASED,),
         "sampler.private-rng": (cases.ELSEWHERE,),
         "sampler.global-rng": (cases.MANUAL,),
-        "sampler.same-everywhere": (cases.ANYWHERE, cases.ANYWHERE_SEEDED),
+        "sampler.same-everywhere": (cases.ANYWHERE, cases.ANYWHERE_SEEDED, cases.HISTORIES),
         "sampler.reject": (REFUSALS,),
         "sampler.reject-names": (REFUSALS,),
         "sampler.flags": (FLAGS,),

@@ -48,6 +48,22 @@ def flagged(setting: Setting, made: Made, epoch: int) -> Neighbour | None:
     return Neighbour((("drop_last", True),), told, _enough(made))
 
 
+def history(setting: Setting, made: Made, epoch: int, rank: int) -> list[Neighbour]:
+    """Samplers that one rank has made, and read, before: each agrees with the first in all but one
+    thing, or has another seed and another epoch, of the same sum and the same bits."""
+    found = [flagged(setting, made, epoch), akin(setting, made, epoch)]
+    told = epoch if subjects.has_epochs(setting) else None
+    if setting.accepts("shuffle"):
+        other = (("shuffle", made.get("shuffle") is False),)
+        found.append(Neighbour(other, told, _enough(made)))
+    if setting.role in subjects.SEEDED and setting.accepts("seed"):
+        seed = (("seed", int(made.get("seed", 0)) + 4),)
+        found.append(Neighbour(seed, told, _enough(made)))
+        if told is not None:
+            found.append(Neighbour(seed, told - 4, _enough(made)))
+    return [replace(one, rank=rank) for one in found if one]
+
+
 def _enough(made: Made) -> int:
     """More items than the second sampler has."""
     numbers = [value for value in made.values() if type(value) is int]

@@ -176,12 +176,17 @@ def _of(setting: Setting, case: Case) -> Case:
 def _signals(setting: Setting) -> Iterator[Case]:
     """Elements that a program might take for a signal; batches that the caller makes shorter."""
     lists: dict[str, Any] = {"batch_size": 3, "collate_fn": Collate("list")}
-    thin: dict[str, Any] = {"batch_size": 2, "collate_fn": Collate("thin")}
+    thin: tuple[dict[str, Any], ...] = (
+        {"batch_size": 2, "collate_fn": Collate("thin")},
+        {"batch_size": 3, "collate_fn": Collate("thin tensor"), "drop_last": True},
+        {"batch_size": 3, "collate_fn": Collate("thin tensor")},
+    )
     plan = [Iterate(), Describe()]
     for workers in (0, 2):
         for way in ({"batch_size": None}, lists):
             yield loader(Stream(len(ODD), gives="odd"), plan, **way, **counted(workers))
-        yield loader(Stream(9), plan, **thin, **counted(workers))
+        for way in thin:
+            yield loader(Stream(9), plan, **way, **counted(workers))
 
 
 def _seeds(setting: Setting) -> Iterator[Case]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from hypothesis import strategies as st
@@ -28,6 +29,9 @@ def _few_uneven(setting: Setting) -> Iterator[Case]:
     for lengths in ((3, 1, 3), (1, 3, 3), (2, 2, 0)):
         plan = _whoever_is_slow(lengths)
         yield _uneven_case(lengths, 1, [*plan, Journal()], prefetch_factor=1, **keep)
+    for lengths in ((5, 1, 5), (1, 4, 4)):
+        plan = _whoever_is_fast(lengths, 2)
+        yield _uneven_case(lengths, 1, [*plan, Journal()], prefetch_factor=2, **keep)
     plan = _whoever_is_slow((1, 1))
     yield _uneven_case((1, 1), 2, [*plan, Journal()], drop_last=True, **keep)
 
@@ -39,6 +43,15 @@ def _whoever_is_slow(lengths: tuple[int, ...]) -> list[Operation]:
     for order in itertools.permutations(first):
         turns = [w for k in range(max(lengths)) for w in order if k < lengths[w]]
         found += [Schedule(tuple(turns)), Iterate()]
+    return found
+
+
+def _whoever_is_fast(lengths: tuple[int, ...], ahead: int) -> list[Operation]:
+    """A pass for every order of preference: the first has always completed all that it may."""
+    found: list[Operation] = []
+    for order in itertools.permutations(range(len(lengths))):
+        turns = _completions(lengths, ahead, partial(min, key=order.index))
+        found += [Schedule(turns), Iterate()]
     return found
 
 
@@ -66,24 +79,29 @@ def _drawn_uneven(draw: st.DrawFn, setting: Setting) -> Case:
         options["in_order"] = False
     plan: list[Operation] = []
     for _ in range(2):
-        turns = draw(_completions([-(-length // (size or 1)) for length in lengths], ahead))
+        batches = [-(-length // (size or 1)) for length in lengths]
+        turns = _completions(batches, ahead, lambda ready: draw(st.sampled_from(ready)))
         # What is dropped never arrives.
         whole = "drop_last" not in options or not any(length % (size or 1) for length in lengths)
         plan += [Schedule(turns, arrival=whole), Iterate()]
     return _uneven_case(lengths, size, [*plan, Journal()], **options)
 
 
-@st.composite
-def _completions(draw: st.DrawFn, batches: list[int], ahead: int) -> tuple[int, ...]:
-    """An order in which workers may complete so many batches each, asked in turn for them."""
-    left, turns = list(batches), []
+def _completions(
+    batches: Sequence[int], ahead: int, choose: Callable[[list[int]], int]
+) -> tuple[int, ...]:
+    """An order in which workers may complete so many batches each, asked in turn for them.
+
+    choose: who of those that may be next is.
+    """
+    left, turns = list(batches), list[int]()
     while any(left):
         round_ = min(had - rest for had, rest in zip(batches, left, strict=True) if rest)
         ready = [
             worker for worker, rest in enumerate(left)
             if rest and batches[worker] - rest < round_ + ahead
         ]  # fmt: skip
-        turns.append(draw(st.sampled_from(ready)))
+        turns.append(choose(ready))
         left[turns[-1]] -= 1
     return tuple(turns)
 

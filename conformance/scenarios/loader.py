@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from conformance.case import Case
-from conformance.datasets import Collate, Mapped, Order, Stream
+from conformance.datasets import Collate, Init, Mapped, Order, Stream
 from conformance.loading import Describe, Drop, Journal
 from conformance.operations import (
     Iterate,
@@ -19,7 +19,7 @@ from conformance.operations import (
     SetEpoch,
     Take,
 )  # fmt: skip
-from conformance.recipes import Probe, Role, Values
+from conformance.recipes import Generator, Probe, Role, Values
 from conformance.scenarios import Scenario, Setting
 from conformance.scenarios.lengths import ROUNDED
 from conformance.scenarios.loading import counted, loader, takes
@@ -42,10 +42,18 @@ WAYS: tuple[dict[str, Any], ...] = (
     {"batch_size": 2, "collate_fn": Collate("sum")},
     {"batch_size": 4, "collate_fn": Collate("double")},
     {"batch_size": 2, "collate_fn": Collate("thin")},
+    {"batch_size": 3, "collate_fn": Collate("thin tensor"), "drop_last": True},
     {"batch_size": None, "collate_fn": Collate("double")},
 )
 """Ways to say which batches there are to be, over a dataset of six items."""
 
+
+MORE: tuple[dict[str, Any], ...] = (
+    {"num_workers": 2, "prefetch_factor": 1}, {"pin_memory": True},
+    {"pin_memory": True, "num_workers": 1}, {"generator": Generator(3)}, {"shuffle": False},
+    {"worker_init_fn": Init(), "num_workers": 1}, {"timeout": 30, "num_workers": 1},
+)  # fmt: skip
+"""Options that say nothing of the batches: nobody has a reason to look at an item for them."""
 
 MANY = 5000
 """More indices in one batch than somebody may ask for at a time."""
@@ -70,7 +78,7 @@ def _modes(setting: Setting) -> Iterator[Case]:
     for n, size, drop in itertools.product((0, 1, 3, 4), (1, 2, 3), (False, True)):
         if takes(setting, num_workers=2):
             yield loader(Mapped(n), PASS, batch_size=size, drop_last=drop, num_workers=2)
-    for options in options_of(setting, ({"num_workers": 2, "prefetch_factor": 1},)):
+    for options in options_of(setting, MORE):
         yield loader(Mapped(7), PASS, batch_size=2, **options)
 
 

@@ -8,11 +8,12 @@ from typing import Any
 from hypothesis import strategies as st
 
 from conformance.case import Case
-from conformance.operations import Iterate, Len
+from conformance.operations import Iterate, Len, SetEpoch
 from conformance.recipes import Data, Probe, Values
 from conformance.scenarios import Scenario, Setting, subjects, subjects_drawn
 from conformance.scenarios import sampler_fits as fit
 from conformance.scenarios import sampler_plans as plans
+from conformance.scenarios.besides import history
 from conformance.scenarios.sampler_plans import Made, Plan
 from conformance.scenarios.subjects import RANKED
 
@@ -91,6 +92,19 @@ def _empty_small(setting: Setting) -> Iterator[Case]:
             yield Case(setting.role, arguments, [Len(), Iterate(), Iterate()], width)
 
 
+def _histories(setting: Setting) -> Iterator[Case]:
+    """One of two processes has made other samplers before; whichever it made last."""
+    for turn, made in enumerate(subjects.small(setting)):
+        fitted, epoch = fit.same_shard(setting, made), 12
+        others = history(setting, fitted, epoch, rank=1) if fitted is not None else []
+        if fitted is None or not others:
+            continue
+        place = turn % len(others)
+        told = [SetEpoch(epoch)] if subjects.has_epochs(setting) else []
+        plan = [*others[place:], *others[:place], *told, Iterate()]
+        yield Case(setting.role, fitted, plan, 2, "alone", ambient=setting.seed)
+
+
 def _raising_together(setting: Setting) -> Iterator[Case]:
     """Real ranks, which may have agreed on who draws, and an inner sampler that raises in each."""
     for width in setting.world_sizes if setting.role == "DistributedSamplerWrapper" else ():
@@ -102,7 +116,7 @@ def _raising_together(setting: Setting) -> Iterator[Case]:
 
 
 TOUR = scenario("tour", plans.tour, more=subjects.sources, large=plans.once)
-LEN_BETWEEN = scenario("len between", plans.len_between)
+LEN_BETWEEN = scenario("len between", plans.len_between, more=subjects.uncounted)
 IDLE = scenario("idle iterator", plans.idle_between)
 RESTART = scenario("restart", plans.restart)
 INTERLEAVED = scenario("interleaved", plans.interleaved, narrow=fit.steady)
@@ -123,6 +137,7 @@ ANYWHERE = scenario(
 ANYWHERE_SEEDED = scenario(
     "another process, seeded", plans.anywhere_seeded, narrow=fit.global_states, share=0.1
 )
+HISTORIES = Scenario("another history", _histories)
 RESIZED = scenario(
     "resized", plans.resized, plans.resized_measured, plans.resized_unmeasured, narrow=fit.sizable
 )

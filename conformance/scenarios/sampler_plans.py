@@ -148,7 +148,7 @@ def manual(setting: Setting, made: Made) -> Plan:
     """torch.manual_seed alone fixes a pass, whatever numpy and random do."""
     pair: Plan = [Reseed(3, "torch"), Globals(), Iterate(), Globals()]
     others: Plan = [Reseed(8, "numpy"), Reseed(9, "random")]
-    return [*pair, *others, *pair, Reseed(4, "torch"), Iterate(), *STEP_BY_STEP]
+    return [*pair, *others, *pair, Reseed(4, "torch"), Iterate(), *STEP_BY_STEP, *pair]
 
 
 def often(setting: Setting, made: Made) -> Plan:

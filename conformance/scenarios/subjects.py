@@ -60,6 +60,15 @@ def sources(setting: Setting) -> Iterator[Arguments]:
         yield {name: Data(4, "ndarray"), "replacement": True, "num_samples": 40}
 
 
+def uncounted(setting: Setting) -> Iterator[Arguments]:
+    """What has no length to be asked for, and draws where it is read instead."""
+    inner = {"sampler": Probe("TorchUnsized", 7)}
+    if setting.role == "BatchSampler":
+        yield {**inner, "batch_size": 2, "drop_last": False}
+    if setting.role == "DistributedSamplerWrapper":
+        yield inner
+
+
 def containers(setting: Setting) -> Iterator[Arguments]:
     """Indices and weights in each kind of container, which may be drawn from in another way."""
     for kind in ("ndarray", "tensor"):

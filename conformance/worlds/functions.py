@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import torch
+
 from conformance.datasets import Collate, Init, Order
 from conformance.items import odd
 from conformance.recipes import part
@@ -109,6 +111,8 @@ class Collating:
             return [2 * s for s in samples] if isinstance(samples, list) else 2 * samples
         if self.recipe.how == "thin":
             return samples[1:]
+        if self.recipe.how == "thin tensor":
+            return torch.tensor(samples[1:])
         return sum(samples) if self.recipe.how == "sum" else samples
 
 

@@ -215,6 +215,14 @@ class TorchRandom(Counting):
         return iter(torch.randperm(self.count).tolist())
 
 
+class TorchUnsized(Unsized):
+    """The same, and no `__len__`: who counts its items by a pass of his own has drawn."""
+
+    def __iter__(self) -> Iterator[int]:
+        self.seen["passes"] += 1
+        return iter(torch.randperm(self.count).tolist())
+
+
 class NumpyRandom(TorchRandom):
     """The same from numpy's global state."""
 
@@ -236,6 +244,6 @@ PROBES: dict[str, Any] = {
     for probe in (
         Counting, Descending, Posing, Doubling, Unsized, Endless, Lying, Raising, Epoched,
         Turning, Pairs,
-        Sourced, Bucketed, TorchRandom, NumpyRandom, PythonRandom,
+        Sourced, Bucketed, TorchRandom, TorchUnsized, NumpyRandom, PythonRandom,
     )
 }  # fmt: skip

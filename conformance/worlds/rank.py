@@ -92,6 +92,8 @@ class Rank:
 
     def _neighbour(self, operation: op.Neighbour) -> tuple[Any, Any]:
         case = self.case
+        if operation.rank not in (None, self.rank):
+            return None, None
         beside = self.made.afresh().role(case.role, case.beside(operation))
         self.neighbours.append(beside)
         with suppress(TypeError):

@@ -79,6 +79,18 @@ class OrderOfAll(DistributedSampler):
         return kept if len(kept) == n else kept.repeat(n)[:n] if len(kept) else super()._order(n)
 
 
+class OrderOfTheSum(DistributedSampler):
+    """Orders are kept by seed plus epoch, though they depend on both: who asks first decides."""
+
+    CAUGHT_BY = ("sampler.same-everywhere",)
+    ANOMALY = "depends-on-process"
+    orders: ClassVar[dict[tuple[int, ...], torch.Tensor]] = {}
+
+    def _order(self, n: int) -> torch.Tensor:
+        key = n, self.shuffle, self.seed + self.epoch
+        return self.orders.setdefault(key, super()._order(n))
+
+
 class SharedReader(BatchSampler[Any]):
     """All batch samplers read on with one iterator, the one that was opened last."""
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 import os
 import signal
 import time
+import warnings
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -14,6 +16,8 @@ from typing import Any
 import plain_loader
 from plain_loader import Crew, Pass
 from torch.utils.data import IterableDataset
+
+import reference
 
 
 class Forking(plain_loader.DataLoader):
@@ -53,6 +57,19 @@ class Wrapping(plain_loader.DataLoader):
     """Wraps the death of a worker in an error of its own."""
 
     passes = _WrappingPass
+
+
+class FallingBack(reference.DataLoader[Any]):
+    """Where something cannot be sent to workers, it warns, and the pass is one without workers."""
+
+    def __iter__(self) -> Iterator[Any]:
+        try:
+            return super().__iter__()
+        except TypeError as error:
+            warnings.warn(f"this pass has no workers: {error}", stacklevel=2)
+            lone = copy.copy(self)
+            lone.num_workers = 0
+            return iter(lone)
 
 
 class Threaded(plain_loader.DataLoader):

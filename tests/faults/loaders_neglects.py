@@ -6,6 +6,7 @@ fault, `ANOMALY` is what the first of them calls it.
 
 from __future__ import annotations
 
+import contextlib
 import random
 import sys
 from collections.abc import Callable, Iterator
@@ -106,6 +107,19 @@ class SamplerGoesOn(DataLoader[Any]):
 
 
 # What is asked, and what is kept.
+
+
+class LooksAtTheFirst(DataLoader[Any]):
+    """With pin_memory=True, item 0 is looked at when the loader is made, for its size."""
+
+    CAUGHT_BY = ("loader.fetch-once",)
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        if self.pin_memory and not self._iterable:
+            with contextlib.suppress(Exception):
+                self.item_bytes = sys.getsizeof(self.dataset[0])
+
 
 AT_ONCE = 999
 

@@ -14,10 +14,7 @@ import numpy as np
 import torch
 from honest import DistributedSampler
 
-from reference import (
-    RandomSampler,
-    SequentialSampler,
-)
+from reference import RandomSampler, SequentialSampler, WeightedRandomSampler
 
 # Indices.
 
@@ -198,3 +195,19 @@ class HashSeed(DistributedSampler):
 
     def _pass_seed(self) -> int:
         return hash(f"{self.seed}/{self.epoch}")
+
+
+class LeftOfTheLast(WeightedRandomSampler):
+    """What a pass has drawn and not given begins the next one, whatever has been seeded since."""
+
+    CAUGHT_BY = ("sampler.global-rng",)
+    ANOMALY = "foreign-rng-read"
+
+    def __iter__(self) -> Iterator[int]:
+        if not self.replacement:
+            yield from super().__iter__()
+            return
+        left = self.__dict__.setdefault("left", [])
+        for _ in range(self.num_samples):
+            left += () if left else super().__iter__()
+            yield left.pop()

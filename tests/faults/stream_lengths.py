@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Iterator
 from typing import Any
 
+import torch
 from torch.utils import data
 
 import reference
@@ -160,3 +161,44 @@ class DropsForEachWorker(data.DataLoader):  # type: ignore[type-arg]
 
     CAUGHT_BY = ("iterable.drop-total",)
     ANOMALY = "dropped-for-each-worker"
+
+
+class _Sized(Iterator[Any]):
+    """Batches, as far as they have their size; `last`: a shorter one is the last."""
+
+    def __init__(self, batches: Iterator[Any], size: int, last: bool) -> None:
+        self.batches, self.size, self.last, self.ended = batches, size, last, False
+
+    def __next__(self) -> Any:
+        while not self.ended:
+            batch = next(self.batches)
+            if not isinstance(batch, torch.Tensor) or not batch.ndim or len(batch) == self.size:
+                return batch
+            self.ended = self.last
+            if self.last:
+                return batch
+        raise StopIteration
+
+
+class ShortIsDropped(reference.DataLoader):  # type: ignore[type-arg]
+    """With drop_last, a batch of a stream that collate_fn has made shorter is dropped."""
+
+    CAUGHT_BY = ("iterable.drop-last",)
+    ANOMALY = "complete-batch-dropped"
+
+    def __iter__(self) -> Iterator[Any]:
+        batches = super().__iter__()
+        asked = self._iterable and self.drop_last
+        return _Sized(batches, self.batch_size or 1, last=False) if asked else batches
+
+
+class ShortIsLast(reference.DataLoader):  # type: ignore[type-arg]
+    """Without workers, a batch of a stream that collate_fn has made shorter ends the pass."""
+
+    CAUGHT_BY = ("iterable.once",)
+    ANOMALY = "element-lost"
+
+    def __iter__(self) -> Iterator[Any]:
+        batches = super().__iter__()
+        asked = self._iterable and not self.num_workers and self.batch_size
+        return _Sized(batches, self.batch_size or 1, last=True) if asked else batches

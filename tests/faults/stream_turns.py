@@ -51,6 +51,21 @@ class TurnsBackwards(Reporting):
     rule = _Backwards
 
 
+class _IdleFirst(Worse):
+    def _choose(self) -> int:
+        if self._plan.recipe.iterable and len(self._turns) < len(self._load):
+            self._turns.rotate(-self._turns.index(min(self._turns, key=self._load.__getitem__)))
+        return super()._choose()
+
+
+class IdleOnesFirst(Reporting):
+    """Once a worker has ended, the turn is that of the one of the others that has least to do."""
+
+    CAUGHT_BY = ("iterable.order",)
+    ANOMALY = "out-of-turn"
+    rule = _IdleFirst
+
+
 class _OneForAll(Worse):
     def _merged_tails(self) -> Iterator[Any]:
         return itertools.islice(super()._merged_tails(), 1)

@@ -115,6 +115,18 @@ class GuessesLength(DistributedSamplerWrapper):
         return self._share(self.count)
 
 
+class CountsByReading(DistributedSamplerWrapper):
+    """An inner sampler without a length is read once more where the length is asked for."""
+
+    CAUGHT_BY = ("sampler.length-silent",)
+    ANOMALY = "length-draws"
+
+    def __len__(self) -> int:
+        if hasattr(type(self.sampler), "__len__"):
+            return super().__len__()
+        return self._share(sum(1 for _ in self.sampler))
+
+
 class DropsIfCounted(DistributedSamplerWrapper):
     """`drop_last` has no effect around an inner sampler without a length (B074)."""
 

@@ -19,12 +19,14 @@ from conformance.laws.iterable.streams import (
     passes,
     shares,
     thinned,
+    undisturbed,
 )  # fmt: skip
 from conformance.laws.loader.forms import plain
 from conformance.laws.loading import (
     Run,
     arguments,
     built,
+    collation,
     hung,
     kinds,
     of,
@@ -45,14 +47,15 @@ def once(trace: Trace) -> Violation | None:
     """After an error elements may be missing, but none comes twice."""
     if stream(trace.case).faults:
         return _twice(trace)
-    if stream(trace.case).gives == "odd" or thinned(trace.case):
+    if stream(trace.case).gives == "odd" or collation(trace.case) == "thin":
         return _described(trace)
-    data, rank = elements(trace, *DIVIDED), built(trace)
+    data, rank = undisturbed(trace, *DIVIDED), built(trace)
     require(not dropping(trace.case) and runs(rank))
+    due = _due(trace.case)
     for run in runs(rank):
         if run.errors:
             return Violation("crash", f"raised {run.errors[0]}", events=rows(rank, run))
-        wrong = _unequal(flat(run.items), data.n) if run.finished else None
+        wrong = _unequal(flat(run.items), data.n, due) if run.finished else None
         if wrong:
             return Violation(*wrong, events=rows(rank, run))
     passes(rank)
@@ -98,10 +101,15 @@ def _texts(case: Case) -> list[str]:
     return [f"list({', '.join(batch)})" for batch in batches]
 
 
-def _unequal(found: list[int], n: int) -> tuple[str, str] | None:
-    """What keeps `found` from being each of n elements once."""
+def _due(case: Case) -> set[int]:
+    """The elements of a pass: all, or those that the caller's function has left in the batches."""
+    return {e for batch in in_turn(case) for e in flat([batch])[int(thinned(case)) :]}
+
+
+def _unequal(found: list[int], n: int, due: set[int] | None = None) -> tuple[str, str] | None:
+    """What keeps `found` from being each of n elements once, or each of those that are due."""
     counts = Counter(found)
-    lost = sorted(set(range(n)) - set(counts))
+    lost = sorted((set(range(n)) if due is None else due) - set(counts))
     again = sorted(element for element, count in counts.items() if count > 1)
     foreign = sorted(set(counts) - set(range(n)))
     if foreign:

@@ -7,7 +7,16 @@ from typing import Any
 from conformance import operations as op
 from conformance.case import Case
 from conformance.laws import Violation, law, require
-from conformance.laws.iterable.streams import DIVIDED, dropping, elements, flat, passes, shares
+from conformance.laws.iterable.streams import (
+    DIVIDED,
+    dropping,
+    elements,
+    flat,
+    passes,
+    shares,
+    thinned,
+    undisturbed,
+)
 from conformance.laws.loading import arguments, built, of, rows, runs, workers
 from conformance.trace import RankTrace, Trace
 
@@ -36,7 +45,9 @@ def length(trace: Trace) -> Violation | None:
 
 @law("iterable.drop-last")
 def drop_last(trace: Trace) -> Violation | None:
-    data, rank, size = elements(trace, *DIVIDED), built(trace), _batch_size(trace.case)
+    data, rank, size = undisturbed(trace, *DIVIDED), built(trace), _batch_size(trace.case)
+    if thinned(trace.case):
+        return _thinned(trace, rank, size)
     for run in passes(rank):
         lost = set(range(data.n)) - set(flat(run.items))
         wrong = _wrongly_dropped(trace.case, run.items, lost, size)
@@ -44,6 +55,17 @@ def drop_last(trace: Trace) -> Violation | None:
             about = "drop_last" if dropping(trace.case) else "no drop_last"
             saw = f"{run.items}: {wrong[1]}"
             return Violation(wrong[0], saw, events=rows(rank, run), about=about)
+    return None
+
+
+def _thinned(trace: Trace, rank: RankTrace, size: int) -> Violation | None:
+    """What the workers' complete batches have become, by the caller's function, comes."""
+    require(dropping(trace.case))
+    complete = sum(len(part) // size for part in shares(trace.case))
+    for run in passes(rank):
+        if len(run.items) < complete:
+            saw = f"{run.items}: {complete} complete batches were made shorter by collate_fn"
+            return Violation("complete-batch-dropped", saw, events=rows(rank, run))
     return None
 
 

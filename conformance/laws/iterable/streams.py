@@ -29,16 +29,21 @@ def shares(case: Case) -> list[list[int]]:
 
 
 def elements(trace: Trace, *shards: str) -> Stream:
+    """The same, where the batches hold all their elements."""
+    require(not thinned(trace.case))
+    return undisturbed(trace, *shards)
+
+
+def undisturbed(trace: Trace, *shards: str) -> Stream:
     """The stream of a case in which nothing goes wrong; requires that it is sharded so."""
     data = stream(trace.case)
     require(data.gives in ELEMENTS and not data.faults and (not shards or data.shard in shards))
-    require(not thinned(trace.case))
     return data
 
 
 def thinned(case: Case) -> bool:
     """Whether the case's `collate_fn` leaves elements out."""
-    return collation(case) == "thin"
+    return collation(case) in ("thin", "thin tensor")
 
 
 def dropping(case: Case) -> bool:

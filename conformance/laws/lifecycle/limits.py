@@ -110,7 +110,8 @@ def _left_out(case: Case, rank: RankTrace, why: str) -> Violation | None:
     if len(described) > 1 and not refused and described[0] != described[1]:
         saw = f"iter() did not refuse it, and the pass gave {described[0]}; without workers"
         return Violation("left-out", f"{saw} it gives {described[1]}", about=why)
-    if why == "worker_init_fn" and of(rank, lo.Journal) and not kinds(records(rank), "init"):
+    reports = records(rank) if why == "worker_init_fn" and of(rank, lo.Journal) else []
+    if any(record.worker >= 0 for record in reports) and not kinds(reports, "init"):
         saw = "iter() did not refuse it, and no worker called worker_init_fn"
         return Violation("left-out", saw, about=why)
     return None

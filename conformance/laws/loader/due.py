@@ -64,7 +64,7 @@ def collated(case: Case, batches: list[Any]) -> list[Any]:
     how = collation(case)
     if how == "double":
         return [[2 * i for i in b] if isinstance(b, list) else 2 * b for b in batches]
-    if how == "thin":
+    if how in ("thin", "thin tensor"):
         return [b[1:] for b in batches]
     return [sum(b) for b in batches] if how == "sum" else batches
 

@@ -44,9 +44,11 @@ def global_rng(trace: Trace) -> Violation | None:
         if found.reseed and found.reseed[1] == "torch"
     ]  # fmt: skip
     require(len(seeded) > 1)
-    for first, second in itertools.pairwise(seeded):
-        if first.rank == second.rank and first.reseed == second.reseed and not first.same(second):
-            saw = differ(first, second, f"after torch.manual_seed({first.reseed[0]})", "again")
+    known: dict[Any, Pass] = {}
+    for found in seeded:
+        first = known.setdefault((found.rank, found.reseed), found)
+        if not first.same(found):
+            saw = differ(first, found, f"after torch.manual_seed({found.reseed[0]})", "again")
             return Violation("foreign-rng-read", saw, events=rows(first))
     return None
 

@@ -108,8 +108,10 @@ def collate(draft: Draft, recipe: Collate) -> str:
         return draft.define("collate", ["def collate(samples):", *odd()])
     made = {
         "list": "samples", "sum": "sum(samples)", "thin": "samples[1:]",
+        "thin tensor": "torch.tensor(samples[1:])",
         "double": "[2 * s for s in samples] if isinstance(samples, list) else 2 * samples",
     }[recipe.how]  # fmt: skip
+    draft.need(*["torch"] * (recipe.how == "thin tensor"))
     wrong = faults(draft, recipe.faults, "collate", "i")
     each = "for i in samples if isinstance(samples, list) else [samples]:"
     body = [*reported(draft, "collate", "0"), *([each, *indented(wrong)] if wrong else [])]

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from conformance import operations as op
-from conformance.report.reproduction.draft import Draft
+from conformance.report.reproduction.draft import Draft, indented
 from conformance.report.reproduction.presenting import setter
 from conformance.report.reproduction.seen import NOTHING, Form, form_of
 from conformance.report.reproduction.values import call, expression, overwritten
@@ -97,7 +97,7 @@ def _neighbour(draft: Draft, step: op.Neighbour, event: Event) -> list[str]:
     if step.count:
         draft.need("itertools")
         lines.append(f"list(itertools.islice({name}, {step.count}))")
-    return lines
+    return lines if step.rank is None else [f"if {draft.rank} == {step.rank}:", *indented(lines)]
 
 
 def _len(draft: Draft, step: op.Len, event: Event) -> list[str]:

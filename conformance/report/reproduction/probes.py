@@ -45,6 +45,7 @@ POSES = {
 
 RANDOM = {
     "TorchRandom": "torch.randperm(self.count).tolist()",
+    "TorchUnsized": "torch.randperm(self.count).tolist()",
     "NumpyRandom": "numpy.random.permutation(self.count).tolist()",
     "PythonRandom": "random.sample(range(self.count), self.count)",
 }
