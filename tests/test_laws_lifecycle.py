@@ -27,7 +27,10 @@ from conformance.trace import Error, Event, RankTrace, Record, Trace
 
 HANG = Error(("Hang",), "did not return within 11 s")
 WHOLE = [[0], [1]]
-REST = {"children": 0, "threads": 0, "descriptors": 3, "segments": 0, "what": [], "seconds": 0.1}
+REST = {
+    "children": 0, "threads": 0, "descriptors": 3, "segments": 0, "what": [], "seconds": 0.1,
+    "changed": [],
+}  # fmt: skip
 
 
 def lived(*steps: Any, n: int = 2, gives: str = "number", **options: Any) -> Trace:
@@ -57,6 +60,7 @@ def rest(**changes: Any) -> Any:
         ([{}], ""),
         ([{"children": 1}], "left-alive"),
         ([{"threads": 2}], "left-alive"),
+        ([{}, {"changed": ["os.environ"]}], "left-changed"),
         ([{}, {"descriptors": 9}], ""),
         ([{}, {"descriptors": 9}, {"descriptors": 9}], ""),
         ([{}, {}, {"descriptors": 4}], "growing-descriptors"),

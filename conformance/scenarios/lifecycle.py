@@ -30,7 +30,16 @@ from conformance.loading import (
     Shut,
     Strike,
 )  # fmt: skip
-from conformance.operations import Drain, Iterate, Open, Operation, Rebuild, SetEpoch, Take
+from conformance.operations import (
+    Drain,
+    Iterate,
+    Open,
+    Operation,
+    Rebuild,
+    SetEpoch,
+    Surround,
+    Take,
+)  # fmt: skip
 from conformance.scenarios import Scenario, Setting
 from conformance.scenarios.loading import loader, parcels, takes
 
@@ -66,6 +75,8 @@ def _ends(setting: Setting) -> Iterator[Case]:
         yield from _alone(setting, Mapped(8), _repeated(steps, 1), timeout=60)
     late: Steps = [Open("a"), Take("a"), Settle(), Drop("a")]
     yield from _alone(setting, Mapped(8), _repeated(late, 1), num_workers=0)
+    threads: Steps = [Surround(), Rebuild(), *whole, Drop(), Leftovers()]
+    yield from _alone(setting, Mapped(8), threads, num_workers=0)
     steps = [Rebuild(), Iterate(), Iterate(), Drop()]
     yield from _alone(setting, Mapped(8), _repeated(steps), **PERSISTENT)
     yield from _alone(setting, Mapped(8, gives="stored"), _repeated(steps, 1), **PERSISTENT)

@@ -45,6 +45,7 @@ from conformance.worlds.patience import Bound
 from conformance.worlds.rank import Rank
 from conformance.worlds.realise_loader import LoaderRealiser
 from conformance.worlds.samples import describe
+from conformance.worlds.settings import changed, settings
 from conformance.worlds.workload import change
 
 HANG_S = 11.0
@@ -71,7 +72,7 @@ class LoaderRank(Rank):
         self.delivered: list[Any] = []
         self.events: list[Event] = []
         hear_of_segments()
-        self.before = standing()
+        self.before, self.settings = standing(), settings()
         self.least: int | None = None
         self.watched: tuple[op.Operation | None, Bound] | None = None
         CHILDREN.waiting = False
@@ -213,6 +214,11 @@ class LoaderRank(Rank):
     def _describe(self, _: lo.Describe) -> tuple[Any, Any]:
         return tuple(describe(item) for item in self.delivered), None
 
+    def _surround(self, operation: op.Surround) -> tuple[Any, Any]:
+        super()._surround(operation)
+        self.settings = settings()
+        return None, None
+
     def _tell(self, operation: lo.Tell) -> tuple[Any, Any]:
         for dataset in self.made.datasets:
             change(dataset, operation.mark, operation.how)
@@ -237,7 +243,7 @@ class LoaderRank(Rank):
         pids = frozenset(record.pid for record in self.gate.everything())
         found = leftovers(self.before, pids, max(1.0, GONE_S - self._waited()), self.least)
         self.least = found["descriptors"]
-        return found, None
+        return {**found, "changed": changed(self.settings, settings())}, None
 
     def _waited(self) -> float:
         """For how long what may be left has had time to go; what once stays is not waited for."""
@@ -249,6 +255,7 @@ class LoaderRank(Rank):
     DO: ClassVar[dict[Any, Any]] = {
         **Rank.DO, type(None): build, op.Rebuild: build, op.SetEpoch: _set_epoch,
         op.Open: _open, op.Iterate: _iterate, op.Take: _take, op.Drain: Rank._drain,
+        op.Surround: _surround,
         lo.Reread: _reread, lo.Describe: _describe, lo.Tell: _tell, lo.Drop: _drop,
         lo.Leftovers: _leftovers, **GATING, **BLOWS, **DEVICE,
     }  # fmt: skip

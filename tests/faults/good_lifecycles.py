@@ -24,6 +24,22 @@ class Forking(plain_loader.DataLoader):
     """Forks, whatever the start method; kills at once; takes lambdas; daemonic or not."""
 
 
+class SetsAndPutsBack(reference.DataLoader[Any]):
+    """While workers start, SIGINT is ignored and the environment theirs; then all is as it was."""
+
+    def __iter__(self) -> Any:
+        before, handler = os.environ.get("OMP_NUM_THREADS"), signal.getsignal(signal.SIGINT)
+        os.environ["OMP_NUM_THREADS"] = "1"
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        try:
+            return super().__iter__()
+        finally:
+            signal.signal(signal.SIGINT, handler)
+            os.environ.pop("OMP_NUM_THREADS")
+            if before is not None:
+                os.environ["OMP_NUM_THREADS"] = before
+
+
 class _AskingCrew(Crew):
     def close(self) -> None:
         if os.getpid() != self.owner:

@@ -86,7 +86,8 @@ def counted(found: dict[str, Any], names: tuple[str, ...]) -> str:
 
 
 def remains(events: list[Event], why: str) -> Violation | None:
-    """Whether these `Leftovers`, each of a moment of rest, show that something stays or grows.
+    """Whether these `Leftovers`, each of a moment of rest, show that something stays, grows or
+    is set otherwise.
 
     The first pass may start servants of the whole process, so what is open is compared with what
     was open after an earlier one.
@@ -97,6 +98,9 @@ def remains(events: list[Event], why: str) -> Violation | None:
         if found["children"] or found["threads"]:
             saw = f"left behind are {counted(found, ('children', 'threads'))}"
             return Violation("left-alive", saw, about=why)
+        if found["changed"]:
+            saw = f"other than before the construction is {', '.join(found['changed'])}"
+            return Violation("left-changed", saw, about=why)
         for name in ("descriptors", "segments"):
             if place > 1 and before is not None and found[name] > before[name]:
                 saw = f"{name} grew from {before[name]} to {found[name]} over further passes"

@@ -9,6 +9,8 @@ from conformance import loading as lo
 from conformance import operations as op
 from conformance.report.reproduction.draft import Draft
 from conformance.report.reproduction.loader import LOADING
+from conformance.report.reproduction.plan import surround
+from conformance.report.reproduction.sources import sampled
 from conformance.trace import Event
 
 STANDING = """\
@@ -18,12 +20,14 @@ def standing():
     names = [pathlib.Path(f"/proc/{pid}/cmdline").read_text() for pids in tasks for pid in pids]
     own = [name for name in names if not any(word in name for word in ("_tracker", "forkserver"))]
     return {"children": len(own), "threads": threading.active_count(),
-            "descriptors": len(os.listdir("/proc/self/fd"))}
+            "descriptors": len(os.listdir("/proc/self/fd")), "settings": settings()}
 def left(before):
     end = time.monotonic() + 7
     while (now := standing()) != before and time.monotonic() < end:
         time.sleep(0.05)
-    return sorted(name for name in now if now[name] > before[name])""".splitlines()
+    kinds = ("children", "descriptors", "threads")
+    other = ["settings"] * (now["settings"] != before["settings"])
+    return sorted([kind for kind in kinds if now[kind] > before[kind]] + other)""".splitlines()
 
 
 def before(draft: Draft) -> list[str]:
@@ -31,6 +35,8 @@ def before(draft: Draft) -> list[str]:
     lines = []
     if draft.has(lo.Leftovers):
         draft.need("os", "pathlib", "threading", "time")
+        draft.need("multiprocessing", "signal", "socket", "sys", "torch")
+        sampled(draft, "settings")
         draft.define("standing", STANDING)
         lines.append("before = standing()")
     if draft.has(lo.Printed):
@@ -48,6 +54,11 @@ def after(draft: Draft) -> list[str]:
 def _leftovers(draft: Draft, step: lo.Leftovers, event: Event) -> list[str]:
     draft.need("gc")
     return ["gc.collect()", "now.append(left(before))"]
+
+
+def _surround(draft: Draft, step: op.Surround, event: Event) -> list[str]:
+    again = ["before = standing()"] if draft.has(lo.Leftovers) else []
+    return [*surround(draft, step, event), *again]
 
 
 def _strike(draft: Draft, step: lo.Strike, event: Event) -> list[str]:
@@ -203,5 +214,5 @@ BLOWS: dict[type, Callable[[Draft, Any, Event], list[str]]] = {
     lo.Leftovers: _leftovers, lo.Strike: _strike, lo.Ponder: _ponder, lo.Interrupt: _interrupt,
     lo.Fork: _fork, lo.Orphan: _orphan, lo.Limit: _limit, lo.Daemon: _daemon, lo.Memory: _memory,
     lo.Printed: _printed, lo.Devices: _devices, lo.Contexts: _contexts, lo.Pinned: _pinned,
-    lo.Carry: _carry, lo.Overlap: _overlap,
+    lo.Carry: _carry, lo.Overlap: _overlap, op.Surround: _surround,
 }  # fmt: skip

@@ -212,9 +212,10 @@ class LoaderSeen(Seen):
 
 
 def left_over(value: dict[str, Any]) -> list[Any]:
-    """Of what there is more than before."""
+    """Of what there is more than before, and whether the process has other settings."""
     kinds = ("children", "descriptors", "segments", "threads")
-    return [[kind for kind in kinds if value[kind] > 0]]
+    more = [kind for kind in kinds if value[kind] > 0]
+    return [sorted([*more, *["settings"] * bool(value["changed"])])]
 
 
 TOLD: dict[type, Callable[[Any, Any], list[Any]]] = {

@@ -217,7 +217,8 @@ def _reseed(draft: Draft, step: op.Reseed, event: Event) -> list[str]:
     return lines + _if_numpy(draft, f"random.seed({(step.seed + 1) % 2**32})") * drawn
 
 
-def _surround(draft: Draft, step: op.Surround, event: Event) -> list[str]:
+def surround(draft: Draft, step: op.Surround, event: Event) -> list[str]:
+    """Another default dtype and number of threads."""
     draft.need("torch")
     dtype = f"torch.set_default_dtype(torch.{step.dtype})"
     return [f"{dtype}; torch.set_num_threads({step.threads})"]
@@ -272,7 +273,7 @@ STATEMENTS: dict[type, Statements] = {
     op.Rebuild: _rebuild, op.Refill: _refill, op.Neighbour: _neighbour, op.Len: _len,
     op.SetEpoch: _set_epoch, op.Iterate: _iterate, op.Passes: _passes, op.Epochs: _epochs,
     op.Open: _open, op.Take: _take, op.Drain: _drain, op.Scribble: _scribble, op.Look: _look,
-    op.Globals: _globals, op.Reseed: _reseed, op.Surround: _surround, op.Copy: _copy,
+    op.Globals: _globals, op.Reseed: _reseed, op.Surround: surround, op.Copy: _copy,
     op.Resize: _resize, op.Overwrite: _overwrite, op.Arguments: _arguments, op.Inner: _inner,
     op.Twin: _twin, op.Inspect: _inspect,
 }  # fmt: skip

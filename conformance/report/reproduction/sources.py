@@ -11,7 +11,8 @@ from typing import Any
 
 from conformance.report.reproduction.draft import Draft
 
-SAMPLES = Path(__file__).parents[2] / "worlds" / "samples.py"
+WORLDS = Path(__file__).parents[2] / "worlds"
+TOLD = WORLDS / "samples.py", WORLDS / "settings.py"
 
 
 def copied(draft: Draft, *found: Any) -> None:
@@ -21,9 +22,9 @@ def copied(draft: Draft, *found: Any) -> None:
 
 
 def sampled(draft: Draft, *names: str) -> None:
-    """Put classes and functions of `worlds/samples.py` into the script, by name.
+    """Put classes and functions of `TOLD` into the script, by name.
 
-    That module imports torch, which takes longer than most runs that write a script.
+    These modules import torch, which takes longer than most runs that write a script.
     """
     for name in names:
         draft.define(name, _samples()[name])
@@ -31,9 +32,10 @@ def sampled(draft: Draft, *names: str) -> None:
 
 @functools.cache
 def _samples() -> dict[str, tuple[str, ...]]:
-    tree = ast.parse(SAMPLES.read_text(encoding="utf-8"))
+    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in TOLD]
     kinds = (ast.FunctionDef, ast.ClassDef)
-    return {node.name: _bare(node) for node in tree.body if isinstance(node, kinds)}
+    nodes = [node for tree in trees for node in tree.body if isinstance(node, kinds)]
+    return {node.name: _bare(node) for node in nodes}
 
 
 @functools.cache

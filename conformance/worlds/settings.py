@@ -1,0 +1,37 @@
+"""Settings of a process that are the caller's: a loader leaves them as they are."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import pathlib
+import signal
+import socket
+import sys
+from typing import Any
+
+import torch
+
+
+def settings() -> dict[str, Any]:
+    """What is set now, by what it is called."""
+    start = multiprocessing.get_start_method(allow_none=True)
+    shared = torch.multiprocessing.get_sharing_strategy()  # type: ignore[no-untyped-call]
+    return {
+        "torch.get_num_threads()": torch.get_num_threads(),
+        "torch.get_default_dtype()": torch.get_default_dtype(),
+        "torch.is_grad_enabled()": torch.is_grad_enabled(),
+        "get_sharing_strategy() of torch": shared,
+        "multiprocessing.get_start_method()": start or multiprocessing.get_all_start_methods()[0],
+        "socket.getdefaulttimeout()": socket.getdefaulttimeout(),
+        "sys.getrecursionlimit()": sys.getrecursionlimit(),
+        "signal.getsignal(SIGINT)": signal.getsignal(signal.SIGINT),
+        "signal.getsignal(SIGTERM)": signal.getsignal(signal.SIGTERM),
+        "the working directory": pathlib.Path().stat().st_ino,
+        "os.environ": dict(os.environ),
+    }
+
+
+def changed(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
+    """What is set otherwise now."""
+    return sorted(name for name, value in before.items() if now[name] != value)

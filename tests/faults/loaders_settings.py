@@ -1,0 +1,76 @@
+"""Loaders with one fault each in what they set for a process that is not theirs.
+
+`CAUGHT_BY` names the clauses that must catch a fault, `ANOMALY` what the first of them calls it.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+from typing import Any
+
+import torch
+
+import reference
+
+
+class OneThreadForAll(reference.DataLoader[Any]):
+    """Without workers as with them, torch is told to use one thread before items are fetched."""
+
+    CAUGHT_BY = ("lifecycle.leftovers",)
+    ANOMALY = "left-changed"
+
+    def __iter__(self) -> Any:
+        if self.num_workers == 0:
+            torch.set_num_threads(1)
+        return super().__iter__()
+
+
+class SharesByFiles(reference.DataLoader[Any]):
+    """Tensors are shared by files from the first pass with workers on, to save descriptors."""
+
+    CAUGHT_BY = ("lifecycle.leftovers",)
+    ANOMALY = "left-changed"
+
+    def __iter__(self) -> Any:
+        if self.num_workers:
+            torch.multiprocessing.set_sharing_strategy("file_system")
+        return super().__iter__()
+
+
+class TellsByEnvironment(reference.DataLoader[Any]):
+    """Workers are told by the environment how many threads they may have, and so is the caller."""
+
+    CAUGHT_BY = ("lifecycle.leftovers",)
+    ANOMALY = "left-changed"
+
+    def __iter__(self) -> Any:
+        os.environ["OMP_NUM_THREADS"] = "1"
+        return super().__iter__()
+
+
+class InterruptsByDefault(reference.DataLoader[Any]):
+    """While workers start, SIGINT is ignored; then it has its default, and not what it had."""
+
+    CAUGHT_BY = ("lifecycle.leftovers",)
+    ANOMALY = "left-changed"
+
+    def __iter__(self) -> Any:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        try:
+            return super().__iter__()
+        finally:
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+class TimeoutOfAllSockets(reference.DataLoader[Any]):
+    """The timeout is set for all sockets of the process, too."""
+
+    CAUGHT_BY = ("lifecycle.leftovers",)
+    ANOMALY = "left-changed"
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        if self.timeout:
+            socket.setdefaulttimeout(self.timeout)
