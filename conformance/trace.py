@@ -130,7 +130,7 @@ class RankTrace:
 
     fate: "done", or how the rank ended: "exit 3", "SIGSEGV", "stuck"; "slow" if items still came
     when the time for a case was over. collectives: how many this rank took part in. printed: bytes
-    written to stdout and stderr.
+    written to stdout and stderr. settings: a digest of settings before the construction.
     """
 
     rank: int
@@ -138,6 +138,7 @@ class RankTrace:
     fate: str = "done"
     collectives: int = 0
     printed: int = 0
+    settings: int | None = None
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ WRONG = (
     "returns", "epochs", "sizes", "relations", "wrapper_shuffles", "wrapped_kinds", "scales",
     "labels", "left_behind", "borders", "thresholds", "stream_turns", "worker_limits",
     "loaders_limits", "loaders_assumptions", "handed_over", "besides", "balanced_draws",
-    "quotients", "loaders_shortcuts", "worker_shortcuts", "lifecycle_shortcuts",
+    "quotients", "settings_left", "loaders_shortcuts", "worker_shortcuts", "lifecycle_shortcuts",
     "loaders_neglects", "loaders_settings", "worker_neglects",
 )  # fmt: skip
 

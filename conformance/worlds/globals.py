@@ -22,14 +22,22 @@ def seed_globals(seed: int, which: str = "all") -> None:
 
 
 def digest(generator: torch.Generator | None) -> dict[str, int]:
-    """A digest of every state that a sampler might touch, per source."""
+    """A digest of every state that a sampler might touch, per source; `settings` are no state that
+    anybody draws from."""
     kind, keys, place, *rest = np.random.get_state()
     found = {
         "torch": generator_digest(torch.default_generator),
         "numpy": zlib.crc32(np.asarray(keys).tobytes() + repr((kind, place, rest)).encode()),
         "random": zlib.crc32(repr(random.getstate()).encode()),
+        "settings": settings(),
     }
     return found if generator is None else found | {"generator": generator_digest(generator)}
+
+
+def settings() -> int:
+    """A digest of what a sampler might set for its own sums, and would set for the training."""
+    torchs = torch.get_default_dtype(), torch.get_num_threads(), torch.is_grad_enabled()
+    return zlib.crc32(repr((*torchs, np.geterr())).encode())
 
 
 def generator_digest(generator: torch.Generator) -> int:
@@ -39,15 +47,27 @@ def generator_digest(generator: torch.Generator) -> int:
 
 @contextlib.contextmanager
 def put_back() -> Iterator[None]:
-    """Restore global states, default dtype and thread count afterwards."""
+    """Restore global states and settings afterwards."""
     saved = torch.get_rng_state(), np.random.get_state(), random.getstate()
-    dtype, threads = torch.get_default_dtype(), torch.get_num_threads()
     try:
-        yield
+        with put_back_settings():
+            yield
     finally:
         torch.set_rng_state(saved[0])
         np.random.set_state(saved[1])
         random.setstate(saved[2])
+
+
+@contextlib.contextmanager
+def put_back_settings() -> Iterator[None]:
+    """Restore what `settings` tells of afterwards."""
+    dtype, threads = torch.get_default_dtype(), torch.get_num_threads()
+    recorded, errors = torch.is_grad_enabled(), np.geterr()
+    try:
+        yield
+    finally:
         torch.set_default_dtype(dtype)
         if torch.get_num_threads() != threads:
             torch.set_num_threads(threads)
+        torch.set_grad_enabled(recorded)
+        np.seterr(**errors)

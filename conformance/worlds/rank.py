@@ -19,7 +19,7 @@ from conformance import operations as op
 from conformance.case import Case
 from conformance.roles import FIRST
 from conformance.trace import Event, RankTrace
-from conformance.worlds.globals import digest, seed_globals
+from conformance.worlds.globals import digest, put_back_settings, seed_globals, settings
 from conformance.worlds.observe import Recorder, error_of, fill, read
 from conformance.worlds.realise import Realiser, refilled
 
@@ -47,19 +47,16 @@ class Rank:
     def run(self) -> RankTrace:
         """Carry out the plan; what is raised becomes part of the trace and the plan goes on."""
         seed_globals(self.case.rank_seed(self.rank))
-        dtype, threads = torch.get_default_dtype(), torch.get_num_threads()
-        events, fate = [Event(None)], "done"
+        events, fate, began = [Event(None)], "done", settings()
         try:
-            events[0] = self._event(None)
-            for operation in self.case.plan if events[0].error is None else ():
-                self._more()  # simulated ranks share the time
-                events.append(self._event(operation))
+            with put_back_settings():
+                events[0] = self._event(None)
+                for operation in self.case.plan if events[0].error is None else ():
+                    self._more()  # simulated ranks share the time
+                    events.append(self._event(operation))
         except Slow:
             fate = "slow"
-        finally:
-            torch.set_default_dtype(dtype)
-            torch.set_num_threads(threads)
-        return RankTrace(self.rank, tuple(events), fate)
+        return RankTrace(self.rank, tuple(events), fate, settings=began)
 
     def _more(self) -> None:
         """Give up what yields and yields when its time is over: slow is not stuck."""

@@ -26,11 +26,16 @@ READING = (op.Iterate, op.Open, op.Take, op.Drain)
 """What is done with passes; after each the global states are what they were."""
 
 
+SET = "torch's default dtype or number of threads, is_grad_enabled() or numpy.geterr() changed"
+
+
 @law("sampler.private-rng")
 def private_rng(trace: Trace) -> Violation | None:
     changed = touched(trace, (op.Rebuild, op.SetEpoch, *READING), GLOBAL)
     if changed:
         return Violation("global-rng-written", f"the global state of {changed} changed")
+    if _sets(trace):
+        return Violation("settings-changed", SET)
     return twins(trace, "global-rng-read", "under other global random states", op.Reseed)
 
 
@@ -39,6 +44,8 @@ def global_rng(trace: Trace) -> Violation | None:
     changed = touched(trace, READING, ("numpy", "random"))
     if changed:
         return Violation("foreign-rng-written", f"a pass changed the global state of {changed}")
+    if _sets(trace):
+        return Violation("settings-changed", SET)
     seeded = [
         found for rank in trace for found in whole_passes(rank, trace)
         if found.reseed and found.reseed[1] == "torch"
@@ -51,6 +58,15 @@ def global_rng(trace: Trace) -> Violation | None:
             saw = differ(first, found, f"after torch.manual_seed({found.reseed[0]})", "again")
             return Violation("foreign-rng-read", saw, events=rows(first))
     return None
+
+
+def _sets(trace: Trace) -> bool:
+    """Whether a `Globals` shows other settings than there were before the construction."""
+    return any(
+        rank.settings is not None and event.value["settings"] != rank.settings
+        for rank in trace for event in rank.events
+        if isinstance(event.operation, op.Globals) and event.error is None
+    )  # fmt: skip
 
 
 @law("sampler.same-everywhere")

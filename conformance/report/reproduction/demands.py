@@ -92,6 +92,11 @@ def changed(draft: Draft, found: Found) -> str:
     return f"{{*{names}}} & {{*now[-1]}}" if names else ""
 
 
+def settings(draft: Draft, found: Found) -> str:
+    """The settings have changed between two looks, or before the first."""
+    return _any_rank(draft, "any('settings' in told for told in {0} if isinstance(told, list))")
+
+
 def _any_rank(draft: Draft, told: str) -> str:
     if not draft.several:
         return told.format("now")
@@ -110,5 +115,5 @@ def _placed(rank: RankTrace) -> Iterator[tuple[int, Event]]:
 DEMANDS: dict[str, Callable[[Draft, Found], str]] = {
     **dict.fromkeys(RAISED, raised), **dict.fromkeys(COMPARED, compared),
     **dict.fromkeys(CHANGED, changed), **dict.fromkeys(ACCEPTED, accepted),
-    "wrong-exception": wrong_kind,
+    "wrong-exception": wrong_kind, "settings-changed": settings,
 }  # fmt: skip

@@ -44,7 +44,7 @@ def look(draft: Draft, found: Found) -> list[str]:
     """The function."""
     lines = ["now = []"]
     if draft.has(op.Globals):
-        lines.append("after = {}")
+        lines += _settings(found)
     if draft.has(op.Scribble):
         lines.append("batches = []")
     if draft.has(*LOOKING) and draft.case.role not in UNSEEDED:
@@ -60,6 +60,14 @@ def look(draft: Draft, found: Found) -> list[str]:
         )
     head = "def look(rank):" if draft.several else "def look():"
     return [head, *indented([*lines, f"return now or [{NOTHING!r}]"])]
+
+
+def _settings(found: Found) -> list[str]:
+    """What is known of the states before the construction; ranks of the suite have one thread."""
+    if found.trace.ranks[0].settings is None:
+        return ["after = {}"]
+    alike = found.violation.anomaly == "settings-changed"
+    return [*["torch.set_num_threads(1)"] * alike, 'after = {"settings": states()["settings"]}']
 
 
 def carried_out(draft: Draft, found: Found) -> list[str]:

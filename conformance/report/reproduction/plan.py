@@ -203,8 +203,10 @@ CHANGED = "sorted(name for name in after if after[name] != before.get(name))"
 STATES = """\
 def states(own=None):
     found = {"torch": torch.get_rng_state().tolist(), "random": random.getstate()}
+    found["settings"] = torch.get_default_dtype(), torch.get_num_threads(), torch.is_grad_enabled()
     if numpy := sys.modules.get("numpy"):
         found["numpy"] = repr(numpy.random.get_state())
+        found["settings"] += (numpy.geterr(),)
     return found | ({"generator": own.get_state().tolist()} if own else {})""".splitlines()
 
 

@@ -112,6 +112,8 @@ class Seen:
 
     def __init__(self, trace: RankTrace) -> None:
         self.trace, self.states = trace, dict[str, int]()
+        if trace.settings is not None:
+            self.states["settings"] = trace.settings
 
     def all(self) -> list[Any]:
         """All that a script would have appended to `now`."""
