@@ -56,10 +56,14 @@ EPOCH = "epoch = sum(self.seen['epochs'][-1:])"
 
 ENDLESS = 1_000_000
 
+LISTED = 1_000
+"""No script lists more items than so many: lengths are asked of probes that fit into no memory."""
+
 
 def probe(draft: Draft, recipe: Probe) -> str:
     """The expression for a probe."""
-    if recipe.name in PLAIN and not draft.has(Inspect, Resize) and not draft.candidate.bound:
+    uncounted = not draft.has(Inspect, Resize) and not draft.candidate.bound
+    if recipe.name in PLAIN and uncounted and recipe.count <= LISTED:
         return repr(list(_kind(recipe)(recipe.count, recipe.at)))
     words = RANDOM.get(recipe.name, "")
     draft.need(*(module for module in ("torch", "numpy", "random") if words.startswith(module)))
