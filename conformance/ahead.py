@@ -34,6 +34,11 @@ def keys(search: Search, part: int | None = None) -> Iterator[Key]:
 
 def apart(search: Search, scenario: Scenario) -> bool:
     """Whether each case of a scenario takes processes of its own."""
+    return world(search, scenario) == "alone"
+
+
+def world(search: Search, scenario: Scenario) -> str | None:
+    """The world of a scenario's small cases, None if there are none."""
     setting = search.examiner.setting(search.candidate, search.prop.role)
     first = next(iter(scenario.small(setting)), None) if scenario.small else None
-    return first is not None and first.world == "alone"
+    return first.world if first else None

@@ -12,7 +12,7 @@ from itertools import chain, compress, filterfalse, groupby, product, zip_longes
 from operator import itemgetter, not_
 from typing import NamedTuple
 
-from conformance.ahead import Key, apart, keys
+from conformance.ahead import Key, apart, keys, world
 from conformance.candidate import Description
 from conformance.examine import Examiner
 from conformance.properties import Property
@@ -66,12 +66,14 @@ PATIENT = ("workers.no-hang", "workers.timeout")
 
 
 def _of_samplers(searches: list[Search]) -> Iterator[What]:
-    """What to look at in turn; statistical clauses take thousands of draws."""
+    """What to look at in turn: first what shares the one process that stands already; statistical
+    clauses take thousands of draws."""
     samplers = [search for search in searches if search.prop.role not in LOADERS]
     quick = [search for search in samplers if not search.prop.clause.statistical]
     first, second, *others = (partial(_portion, part=part) for part in PORTIONS)
-    yield from product(quick, [partial(_small, places=range(FEW)), first])
-    yield from product(quick, [second])
+    yield from product(quick, [partial(_few, standing=True), partial(first, standing=True)])
+    yield from product(quick, [partial(second, standing=True)])
+    yield from product(quick, [partial(_few, standing=False), first, second])
     yield from product(quick, [_drawn])
     yield from ((search, _small) for search in samplers if search.prop.clause.statistical)
     for look in others:
@@ -139,15 +141,27 @@ def _found(searches: list[Search], what: What) -> Property | None:
     return next((search.prop for search in judges if search.has_lost()), None)
 
 
-def _small(search: Search, places: Places = ALL) -> bool:
+def _small(search: Search) -> bool:
     """Whether a small case breaks the law."""
-    return any(_breaks(search, scenario, places) for scenario in search.prop.scenarios)
+    return any(_breaks(search, scenario, ALL) for scenario in search.prop.scenarios)
 
 
-def _portion(search: Search, part: int) -> bool:
-    """The same of a portion of them."""
-    some = [scenario for scenario in search.prop.scenarios if scenario.small]
+def _few(search: Search, standing: bool) -> bool:
+    """The same of the first few: of cases that take new processes, or of all others."""
+    some = [s for s in search.prop.scenarios if s.small and _standing(search, s) is standing]
+    return any(_breaks(search, scenario, range(FEW)) for scenario in some)
+
+
+def _portion(search: Search, part: int, standing: bool | None = None) -> bool:
+    """The same of a portion of them all; `standing` as for the few."""
+    some = [s for s in search.prop.scenarios if s.small]
+    some = [s for s in some if standing is None or _standing(search, s) is standing]
     return any(_breaks(search, scenario, search.parts(scenario)[part]) for scenario in some)
+
+
+def _standing(search: Search, scenario: Scenario) -> bool:
+    """Whether its small cases are carried out in the one process that stands already."""
+    return world(search, scenario) in ("simulated", None)
 
 
 def _of_part(search: Search, part: int, alone: bool) -> bool:

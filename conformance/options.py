@@ -19,7 +19,7 @@ FORMS = {
 """The forms in which a result is written."""
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
+def add_options(parser: pytest.Parser) -> None:
     """The options of the suite."""
     group = parser.getgroup("conformance", "conformance of samplers")
     group.addoption(

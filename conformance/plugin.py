@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from conformance.conclusion import Check
-from conformance.options import like, pytest_addoption, strict  # noqa: F401  (a hook)
+from conformance.options import add_options, like, strict
 
 if TYPE_CHECKING:
     from conformance.report.progress import Progress
@@ -24,6 +24,21 @@ VERDICT = "conformance_verdict"
 """Where a report carries the verdict, from xdist's workers too."""
 
 
+def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
+    """The options of the suite.
+
+    Where they name a candidate, ranks will be needed: torch is imported while pytest gets ready.
+    """
+    add_options(parser)
+    config: Any = pluginmanager.get_plugin("pytestconfig")
+    given = [arg.partition("=")[0] for arg in config.invocation_params.args] if config else []
+    if "--impl" in given and not {"--collect-only", "--co", "--help", "-h"}.intersection(given):
+        from conformance.worlds.forkserver import HASH_SEEDS, server, stop_servers
+
+        server(HASH_SEEDS[0])
+        config.add_cleanup(stop_servers)
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Open a session where a candidate is given; a usage error ends the run at once."""
     if config.getoption("--impl") and not config.getoption("--collect-only"):
@@ -31,9 +46,11 @@ def pytest_configure(config: pytest.Config) -> None:
         from conformance.interrupt import listen
         from conformance.worlds.forkserver import HASH_SEEDS, server, stop_servers
 
-        server(HASH_SEEDS[0])  # it imports torch while this process does
+        server(HASH_SEEDS[0])
+        from conformance.properties import everything
         from conformance.session import Session
 
+        everything()  # collection imports all that, while the candidate would be waited for
         listen()
         try:
             config.stash[SESSION] = Session(config)
