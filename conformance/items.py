@@ -42,7 +42,8 @@ class Leaf(Recipe):
     """A part of an item that holds no other.
 
     kind: tensor, array, scalar (of numpy), float, int, bool, either (an int for even items, a float
-    for odd ones), text, bytes, or a key of `ODD`.
+    for odd ones), flagged (a bool for even items, a float for odd ones), text, bytes, or a key of
+    `ODD`.
     dtype, shape: of the first three. layout: how a tensor lies in memory: as it is read, or
     transposed, sliced (every second element of another), expanded (its rows are one row).
     """
@@ -72,7 +73,9 @@ class Nest(Recipe):
     keys: tuple[Any, ...] = ()
 
 
-PLAIN = {"float": "float64", "int": "int64", "bool": "bool", "either": "float64"}
+PLAIN = {"float": "float64", "int": "int64", "bool": "bool"} | dict.fromkeys(
+    ("either", "flagged"), "float64"
+)
 """Python's own numbers, and the type that holds them."""
 
 _VALUES: dict[str, Callable[[Any, int], Any]] = {
@@ -98,6 +101,8 @@ def values(leaf: Leaf, i: int) -> NDArray[Any]:
     """The elements of a leaf of item i; a type that numpy does not have as float64."""
     if leaf.kind == "either":
         return np.asarray(i + i % 2 / 2)
+    if leaf.kind == "flagged":
+        return np.asarray(i + 0.5 if i % 2 else float(i % 4 == 0))
     dtype = PLAIN.get(leaf.kind, leaf.dtype)
     place = np.arange(leaf.count)
     flat = (place + i) % 100 if leaf.count > FEW else _VALUES[dtype](place, i)
@@ -108,7 +113,8 @@ def values(leaf: Leaf, i: int) -> NDArray[Any]:
 def bare(leaf: Leaf, i: int) -> Any:
     """The number of Python's own that a leaf of item i is."""
     found: Any = values(leaf, i).item()
-    return int(found) if leaf.kind == "either" and not i % 2 else found
+    whole = {"either": int, "flagged": bool}.get(leaf.kind)
+    return whole(found) if whole and not i % 2 else found
 
 
 def words(leaf: Leaf, i: int) -> str | bytes:

@@ -11,7 +11,7 @@ from conformance import operations as op
 from conformance.case import Case
 from conformance.datasets import Collate, Fault, Mapped, Order, Stream
 from conformance.laws import require
-from conformance.recipes import Probe, Role, Values, part
+from conformance.recipes import Probe, Raw, Role, Values, part
 from conformance.trace import Error, Event, Items, RankTrace, Record, Trace
 
 READS = (op.Iterate, op.Take, op.Drain)
@@ -25,7 +25,8 @@ def arguments(case: Case) -> dict[str, Any]:
 
 def workers(case: Case) -> int:
     """num_workers."""
-    return int(arguments(case).get("num_workers", 0))
+    given = arguments(case).get("num_workers", 0)
+    return int(given.value if isinstance(given, Raw) else given)
 
 
 def ahead(case: Case) -> int:

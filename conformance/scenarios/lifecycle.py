@@ -47,6 +47,9 @@ Steps = list[Operation]
 
 PERSISTENT: dict[str, Any] = {"persistent_workers": True}
 
+OFTEN = 5
+"""More deaths than somebody may want to see before he gives up."""
+
 
 def _alone(setting: Setting, dataset: Any, steps: Steps, **options: Any) -> Iterator[Case]:
     """A case in a process of its own, if the candidate takes the options."""
@@ -170,6 +173,8 @@ def _deaths(setting: Setting) -> Iterator[Case]:
         struck: Steps = [Open("a"), Take("a"), Strike(0), Ponder(), Drain("a"), Drop("a")]
         yield from _alone(setting, Mapped(8), [*struck, Iterate(), Drop(), Leftovers()], **options)
     yield from _alone(setting, Mapped(8), [*struck, Iterate(), Iterate()], num_workers=1)
+    often: Steps = [Open("a"), Take("a"), Strike(0), Ponder(0.1), Drain("a"), Drop("a")]
+    yield from _alone(setting, Mapped(8), [*often * OFTEN, Iterate(), Iterate()], num_workers=1)
 
 
 def _interrupts(setting: Setting) -> Iterator[Case]:

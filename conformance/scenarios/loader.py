@@ -19,7 +19,7 @@ from conformance.operations import (
     SetEpoch,
     Take,
 )  # fmt: skip
-from conformance.recipes import Generator, Probe, Role, Values
+from conformance.recipes import Generator, Probe, Raw, Role, Values
 from conformance.scenarios import Scenario, Setting
 from conformance.scenarios.lengths import ROUNDED
 from conformance.scenarios.loading import counted, loader, takes
@@ -133,9 +133,10 @@ def _unsized(setting: Setting) -> Iterator[Case]:
     """A dataset without a length: with a sampler of its own, and without."""
     data = Mapped(5, sized=False)
     own = (way for way in WAYS if "sampler" in way or way.get("batch_sampler") == Order(3))
+    kept: dict[str, Any] = {"num_workers": 1, "persistent_workers": True}
     for way in options_of(setting, (*own, {"batch_sampler": Values(((4, 1), (2,)))})):
-        for workers in (0, 2):
-            yield loader(data, [Iterate()], **way, **counted(workers))
+        for workers in options_of(setting, ({}, {"num_workers": 2}, kept)):
+            yield loader(data, [Iterate()], **way, **workers)
     for options in ({}, {"batch_size": 2}, {"batch_size": None}, {"shuffle": True}):
         yield loader(data, [Len(), Iterate()], **options)
         yield loader(data, [Iterate()], **options)
@@ -166,6 +167,10 @@ def _getitems(setting: Setting) -> Iterator[Case]:
         yield loader(Mapped(n, many="all"), [Iterate(), Journal()], batch_size=n)
 
 
+HALF = Raw(2.5, "float32")
+"""No whole number, of a type that is no subclass of Python's float."""
+
+
 def _refused() -> Iterator[dict[str, Any]]:
     """Options that contradict each other, or are out of range."""
     order, batches, nothing = Values((0, 1)), Values(((0, 1), (2,))), Values(())
@@ -178,8 +183,8 @@ def _refused() -> Iterator[dict[str, Any]]:
     )  # fmt: skip
     yield from ({"batch_sampler": batches, **other} for other in beside)
     yield {"batch_size": None, "drop_last": True}
-    yield from ({"batch_size": size} for size in (0, -1, 2.0, "2", True, False))
-    yield from ({"num_workers": count} for count in (-1, 2.0, "2", True))
+    yield from ({"batch_size": size} for size in (0, -1, 2.0, "2", True, False, HALF))
+    yield from ({"num_workers": count} for count in (-1, 2.0, "2", True, HALF))
     yield from ({"num_workers": 1, "prefetch_factor": factor} for factor in (0, -1))
     alone: dict[str, Any] = {
         "prefetch_factor": 2, "persistent_workers": True, "timeout": 1,

@@ -31,7 +31,9 @@ ARRAYS = ("bool", "uint16", "uint32", "uint64", "float16", "float64", "complex64
 SHAPES = ((1,), (3,), (2, 3), (0,), (0, 3), (3, 0), (3, 1, 2))
 LAYOUTS = ("transposed", "sliced", "expanded")
 KINDS = ("list", "dict", "tuple", "named", "spot", "ordered", "table", "default")
-KINDS_OF_LEAVES = ("int", "float", "either", "tensor", "array", "scalar", "text", "bool")
+KINDS_OF_LEAVES = (
+    "int", "float", "either", "flagged", "tensor", "array", "scalar", "text", "bool",
+)  # fmt: skip
 KEYS: tuple[Any, ...] = ("b", "a", 1, (2, "x"), None, 0.5, b"k", -1, "")
 MIXED = ("b", 1, (2, "x"), None)
 
@@ -42,7 +44,7 @@ LEAVES = (
     *(Leaf("array", dtype, (3,)) for dtype in ARRAYS),
     *(Leaf("array", "int32", shape) for shape in ((), (0, 2))),
     *(Leaf("scalar", dtype) for dtype in ("bool", "int8", "float32", "float64")),
-    *(Leaf(kind) for kind in ("float", "int", "bool", "either", "text", "bytes")),
+    *(Leaf(kind) for kind in ("float", "int", "bool", "either", "flagged", "text", "bytes")),
 )  # fmt: skip
 
 POINT = Nest("named", (Leaf("tensor", "bool", (2,)), Leaf("text")))

@@ -42,6 +42,9 @@ def _errors(setting: Setting) -> Iterator[Case]:
         yield loader(Mapped(9), [Iterate()], batch_sampler=batches)
         many = Mapped(5, faults=(Fault("item", 2, what),), many="all")
         yield loader(many, [Iterate()], batch_size=2)
+    for what in ORDINARY:  # nobody asks again, in another way, for what was refused once
+        passing = (Fault("item", 2, what, once=True),)
+        yield loader(Mapped(5, faults=passing, many="all"), [Iterate()], batch_size=2)
     for size in (2, None):
         passing = (Fault("item", 2, "OSError", once=True),)
         yield loader(Mapped(5, faults=passing), [Iterate()], batch_size=size)
@@ -77,6 +80,7 @@ def _stops(setting: Setting) -> Iterator[Case]:
         (Mapped(6), {"batch_size": 2, "collate_fn": collate}),
         (Mapped(6), {"batch_size": None, "collate_fn": collate}),
         (Stream(6), {"batch_size": 2, "collate_fn": collate}),
+        (Stream(6), {"batch_size": None, "collate_fn": collate}),
     )  # fmt: skip
     for count, (data, options) in itertools.product((0, 1, 2), sources):
         if takes(setting, **counted(count)):

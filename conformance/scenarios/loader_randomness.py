@@ -34,6 +34,7 @@ def _generators(setting: Setting) -> Iterator[Case]:
     )  # fmt: skip
     counts: tuple[dict[str, Any], ...] = (
         {}, {"num_workers": 2}, {"num_workers": 2, "persistent_workers": True},
+        {"num_workers": 2, "in_order": False},
     )  # fmt: skip
     for way, count in itertools.product(ways, counts):
         for options in options_of(setting, [{**way, **count, "generator": Generator(1)}]):

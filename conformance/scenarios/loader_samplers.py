@@ -16,6 +16,10 @@ from conformance.scenarios.loading import loader, takes
 
 PASS: list[Operation] = [Len(), Iterate(), Len(), Journal()]
 
+WORDS = (*itertools.permutations(range(4)), *itertools.product(range(3), repeat=4))
+"""Batches in every order of four indices, and of three that come again: a few of them begin and
+end as a run of neighbours does."""
+
 RARE: tuple[dict[str, Any], ...] = (
     {"batch_size": 2, "sampler": Values(())},
     {"batch_size": None, "sampler": Values(())},
@@ -38,10 +42,11 @@ RARE: tuple[dict[str, Any], ...] = (
     {"batch_size": None, "sampler": Order(5, "named")},
     {"batch_size": 2, "sampler": Probe("Unsized", 3)},
     {"batch_size": None, "sampler": Probe("Unsized", 4)},
+    {"batch_size": 4, "sampler": Values(tuple(itertools.chain(*WORDS)))},
 )
 """Nothing to read, more than there is, other indices than numbers, batches of none, no length."""
 
-SHARED = (RARE[0], RARE[3], RARE[5], RARE[8], *RARE[12:19])
+SHARED = (RARE[0], RARE[3], RARE[5], RARE[8], *RARE[12:19], RARE[-1])
 """Those that are tried with workers too."""
 
 GROWN: tuple[dict[str, Any], ...] = (

@@ -9,14 +9,17 @@ from conformance.case import Case
 from conformance.recipes import Data, Probe, Raw, Values
 from conformance.scenarios import Scenario, Setting
 
-NO_COUNT: tuple[Any, ...] = (0, -1, 2.0, "2", None, True, Raw(2.5, "float64"))
+HALF = Raw(2.5, "float32")
+"""No whole number, of a type that is no subclass of Python's float, as `numpy.float64` is."""
+
+NO_COUNT: tuple[Any, ...] = (0, -1, 2.0, "2", None, True, Raw(2.5, "float64"), HALF)
 """What is no number of items."""
 
 
 def _distributed(first: str, given: Any) -> Iterator[dict[str, Any]]:
-    for width in (0, -1, 2.0, "2"):
+    for width in (0, -1, 2.0, "2", HALF):
         yield {first: given, "rank": 0, "num_replicas": width}
-    for rank in (2, -1, 0.0, "0"):
+    for rank in (2, -1, 0.0, "0", Raw(0.5, "float32")):
         yield {first: given, "num_replicas": 2, "rank": rank}
 
 
@@ -42,12 +45,12 @@ def refused(role: str) -> Iterator[dict[str, Any]]:
 def _balanced(role: str) -> Iterator[dict[str, Any]]:
     labels = Values((0, 1, 1, 0, 1))
     if role == "BalanceClassSampler":
-        for mode in ("sideways", 0, -1, 1.5, None, True):
+        for mode in ("sideways", 0, -1, 1.5, None, True, HALF):
             yield {"labels": labels, "mode": mode}
         yield {"mode": "downsampling", "labels": Values(())}
         return
     weight = Values((1.0, 2.0))
-    for length in (0, -1, 2.5, "4", None, True):
+    for length in (0, -1, 2.5, "4", None, True, HALF):
         yield {"labels": labels, "weight": weight, "length": length}
     for wrong in ((1.0,), (1.0, 2.0, 3.0), (1.0, -1.0), (1.0, float("nan")), (1.0, float("inf")),
                   (0.0, 0.0), ()):  # fmt: skip

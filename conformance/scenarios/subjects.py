@@ -174,6 +174,7 @@ def _distributed(long: Sizes) -> list[Arguments]:
 LABELS = (
     Values((0,)), Values((0, 1)), Values((0, 0, 0, 1)), Values((1, 0, 2, 0, 1, 0, 0, 2), "tensor"),
     Values((2, 2, 2, 0, 1, 1, 1, 1, 2, 1, 1), "ndarray"), Values((0, 1, 1, 2) * 40),
+    Values(("cat", "eel", "dog", "ant", "dog", "cat", "ant") * 2),
 )  # fmt: skip
 
 

@@ -185,6 +185,11 @@ def _timeouts(setting: Setting) -> Iterator[Case]:
     late = [Trickle(1, 0.3), Open("a"), Take("a"), *opened]
     options = {"num_workers": 2, "prefetch_factor": 9, "timeout": 0.4}
     yield loader(Mapped(20, gated=1), late, "alone", **options)
+    # One worker after the other tells that its data have ended.
+    ends = Stream(20, shard="uneven", lengths=(1, 2, 3), gated=1)
+    told = [Trickle(-1, 0.8), Open("a"), Take("a"), *opened]
+    options = {"num_workers": 4, "batch_size": 8, "drop_last": True, "timeout": 1.0}
+    yield loader(ends, told, "alone", **options)
     # Each batch comes in time, and all of them together take longer than one may.
     slow = [Trickle(0, 0.2), Open("a"), Drain("a")]
     yield loader(Mapped(8, gated=1), slow, "alone", num_workers=1, timeout=0.9)

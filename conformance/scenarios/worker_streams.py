@@ -49,7 +49,7 @@ def _dice(setting: Setting) -> Iterator[Case]:
     for options in KEPT:
         plan = [Reseed(3, "torch"), Rebuild(()), *broken]
         yield loader(Mapped(8, gives="dice"), plan, num_workers=2, **SINGLE, **options)
-    plan = [Reseed(3, "torch"), Rebuild(()), Iterate()]
+    plan = [Reseed(3, "torch"), Rebuild(()), Iterate(), Iterate()]
     yield loader(Mapped(2 * MANY, gives="dice"), plan, num_workers=MANY, **SINGLE)
     # Two passes at a time.
     woven = [Open("a"), Open("b"), *[Take("a", 2), Take("b", 2)] * 4, Iterate()]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import os
 import pathlib
@@ -27,6 +28,11 @@ def settings() -> dict[str, Any]:
         "sys.getrecursionlimit()": sys.getrecursionlimit(),
         "signal.getsignal(SIGINT)": signal.getsignal(signal.SIGINT),
         "signal.getsignal(SIGTERM)": signal.getsignal(signal.SIGTERM),
+        "signal.pthread_sigmask()": sorted(signal.pthread_sigmask(signal.SIG_BLOCK, [])),
+        "sys.getswitchinterval()": sys.getswitchinterval(),
+        "gc.isenabled(), gc.get_threshold()": (gc.isenabled(), gc.get_threshold()),
+        "os.getpriority()": os.getpriority(os.PRIO_PROCESS, 0),
+        "os.sched_getaffinity()": getattr(os, "sched_getaffinity", lambda _: set())(0),
         "the working directory": pathlib.Path().stat().st_ino,
         "os.environ": dict(os.environ),
     }

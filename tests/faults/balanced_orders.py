@@ -49,6 +49,28 @@ class EpochsInPairs(BalanceClassSampler):
         self.epoch //= 2
 
 
+class ClassesOfASet(BalanceClassSampler):
+    """Classes are drawn in the order of a set of their names, which each process hashes its own
+    way."""
+
+    CAUGHT_BY = ("sampler.same-everywhere",)
+    ANOMALY = "depends-on-process"
+
+    def __iter__(self) -> Iterator[int]:
+        names = [str(self.labels[one[0]]) for one in self.members]
+        order = [names.index(name) for name in {*names}]
+        found = [self.members[place] for place in order]
+        drawn = BalanceClassSampler.__new__(BalanceClassSampler)
+        drawn.__dict__.update(vars(self), members=found)
+        return iter([*drawn])
+
+    def __init__(
+        self, labels: Sequence[Any], mode: str | int = "downsampling", seed: int = 0
+    ) -> None:
+        super().__init__(labels, mode, seed)
+        self.labels = list(labels)
+
+
 class SeedWithoutEffect(WeightedBalanceClassSampler):
     """The seed is taken and not used: all runs have the same passes (B055)."""
 

@@ -163,11 +163,15 @@ def _wholes(rank: RankTrace, case: Case) -> list[tuple[Run, bool]]:
 
 
 def _death(rank: RankTrace) -> int | None:
-    """The place of the event in which a worker died; None if there are no workers that could."""
-    for place, event in enumerate(rank.events):
+    """The place of the event in which the last worker died; None if there are none that could."""
+    struck = [
+        (place, event) for place, event in enumerate(rank.events)
+        if isinstance(event.operation, lo.Strike) and event.operation.how == "SIGKILL"
+    ]  # fmt: skip
+    if struck:
+        return next((place for place, event in struck[::-1] if not nobody_struck(event)), None)
+    for event in rank.events:
         did = event.operation
-        if isinstance(did, lo.Strike) and did.how == "SIGKILL":
-            return None if nobody_struck(event) else place
         if isinstance(did, lo.Journal) and any(r.kind == "dies" for r in event.value or ()):
             return next(_reads(rank))
     require(False)

@@ -35,7 +35,7 @@ def before(draft: Draft) -> list[str]:
     lines = []
     if draft.has(lo.Leftovers):
         draft.need("os", "pathlib", "threading", "time")
-        draft.need("multiprocessing", "signal", "socket", "sys", "torch")
+        draft.need("gc", "multiprocessing", "signal", "socket", "sys", "torch")
         sampled(draft, "settings")
         draft.define("standing", STANDING)
         lines.append("before = standing()")
