@@ -231,6 +231,16 @@ def test_a_pass_after_a_death(results, anomaly):
 
 
 @pytest.mark.parametrize(
+    ("last", "anomaly"), [(WHOLE, ""), (error("RuntimeError"), "no-complete-pass")]
+)
+def test_a_loader_outlives_many_deaths(last, anomaly):
+    """Each death may cost the pass that finds it; after the last one passes are whole again."""
+    dying = [(Strike(0), 17), (Iterate(), error("RuntimeError"))] * 3
+
+    assert judged("lifecycle.again", lived(*dying, (Iterate(), last))) == anomaly
+
+
+@pytest.mark.parametrize(
     ("later", "anomaly"),
     [([[1, 0], [2]], ""), ([[1], [0, 2]], ""), ([[1]], "no-complete-pass"),
      ([[1, 1], [0, 2]], "no-complete-pass")],

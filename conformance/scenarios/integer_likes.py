@@ -96,7 +96,8 @@ def _refused(setting: Setting) -> Iterator[Case]:
 
 
 def _epochs(setting: Setting) -> Iterator[Case]:
-    """An epoch of a small type, and the equal int; both meet a seed that is not 0."""
+    """An epoch of a small type, and the equal int; both meet seeds that are not 0, and one that is
+    too large for the epoch's type."""
     seeded = [m for m in subjects.small(setting) if m.get("seed") or not setting.accepts("seed")]
     told = [made for made in seeded if made.get("shuffle", True)]
     made = (told or [*subjects.small(setting)])[-1]
@@ -104,9 +105,10 @@ def _epochs(setting: Setting) -> Iterator[Case]:
         return
     if setting.role == "DistributedSamplerWrapper" and setting.accepts("shuffle"):
         made = {**made, "shuffle": True}
-    for epoch in FULL:
+    seeds: tuple[Made, ...] = ({}, {"seed": 1000}) if setting.accepts("seed") else ({},)
+    for epoch, seed in itertools.product(FULL, seeds):
         plan = [SetEpoch(epoch), Iterate(), SetEpoch(1), Iterate(), SetEpoch(epoch.value)]
-        yield Case(setting.role, made, [*plan, Iterate()])
+        yield Case(setting.role, {**made, **seed}, [*plan, Iterate()])
 
 
 ARGUMENT_TYPES = Scenario("integer-likes", _arguments)
