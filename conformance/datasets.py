@@ -148,7 +148,7 @@ class Collate(Recipe):
 @dataclass(frozen=True, repr=False)
 class Init(Recipe):
     """A `worker_init_fn`: "report" reports, "mark" sets `get_worker_info().dataset.mark` to 1 + the
-    worker's number, "lambda" cannot be pickled."""
+    worker's number, or to -1 if `get_worker_info()` has another one, "lambda" cannot be pickled."""
 
     how: str = "report"
     faults: tuple[Fault, ...] = ()

@@ -34,7 +34,7 @@ def test_workers(check: Check) -> None:
         "workers.seeds-repeat": (streams.DICE, streams.DICE_ELSEWHERE),
         "workers.rank-seeds": (streams.RANK_DICE, streams.RANK_DICE_SPAWNED),
         "workers.object-rng": (streams.OWN_GENERATORS,),
-        "workers.state": (state.TOLD,),
+        "workers.state": (state.TOLD, state.TOLD_SPAWNED),
         "workers.set-epoch": (state.EPOCHS, state.EPOCHS_LATE),
         "workers.persistent": (state.KEPT_WORKERS,),
         "workers.sampler-once": (state.ASKED, state.ASKED_AGAIN),

@@ -58,6 +58,13 @@ def _told(setting: Setting) -> Iterator[Case]:
         yield loader(data, changed, num_workers=1 + number % 2, **KEPT[1])
 
 
+def _told_spawned(setting: Setting) -> Iterator[Case]:
+    """The same of workers that get their dataset by pickle."""
+    plan = [step for mark in (1, 2) for step in (Tell(mark), Iterate())]
+    spawned: dict[str, Any] = {"num_workers": 1, "multiprocessing_context": "spawn"}
+    yield loader(Mapped(2, gives="marked"), plan, "alone", **spawned)
+
+
 def _epochs(setting: Setting) -> Iterator[Case]:
     """Epochs that are announced in time, too late, and in the middle of a pass."""
     in_time = [step for epoch in (0, 1, 2) for step in (SetEpoch(epoch), Iterate())]
@@ -200,6 +207,7 @@ def _timeouts(setting: Setting) -> Iterator[Case]:
 
 
 TOLD = Scenario("told", _told)
+TOLD_SPAWNED = Scenario("told-spawned", _told_spawned, slow=True)
 EPOCHS = Scenario("worker-epochs", _epochs)
 EPOCHS_LATE = Scenario("worker-epochs-late", _epochs_late)
 KEPT_WORKERS = Scenario("kept-workers", _kept)

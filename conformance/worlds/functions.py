@@ -127,4 +127,5 @@ class Initialising:
         self.gate.heed(worker)
         mishap(self.recipe.faults, "init", worker, self.gate)
         if self.recipe.how == "mark":
-            self.info().dataset.mark = 1 + worker
+            info = self.info()
+            info.dataset.mark = 1 + worker if info.id == worker else -1

@@ -6,10 +6,12 @@ report the fault, `ANOMALY` is what the first of them calls it.
 
 from __future__ import annotations
 
+import copy
+import multiprocessing
 import os
 import random
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from multiprocessing.context import BaseContext
 from typing import Any
 
@@ -126,6 +128,42 @@ class CountsTheKept(DataLoader[Any]):
         if self.persistent_workers and not self._iterable:
             len(self.dataset)
         return super().__iter__()
+
+
+class NumberedByProcess(DataLoader[Any]):
+    """`worker_init_fn` is told the number of the process, modulo the workers, and not the id."""
+
+    CAUGHT_BY = ("iterable.worker-info",)
+    ANOMALY = "not-its-copy"
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        if self.worker_init_fn is not None:
+            self.worker_init_fn = _ByProcess(self.worker_init_fn, self.num_workers)
+
+
+class _ByProcess:
+    def __init__(self, told: Callable[[int], Any], count: int) -> None:
+        self.told, self.count = told, count
+
+    def __call__(self, worker: int) -> None:
+        self.told(multiprocessing.current_process()._identity[-1] % self.count)  # type: ignore[attr-defined]
+
+
+class SnapshotForSpawned(DataLoader[Any]):
+    """What spawned workers get is copied when the first pass begins, and sent again for others."""
+
+    CAUGHT_BY = ("workers.state",)
+    ANOMALY = "stale-state"
+
+    def __iter__(self) -> Iterator[Any]:
+        held = self.dataset
+        if self.num_workers and self._context.get_start_method() == "spawn":
+            self.dataset = self.__dict__.setdefault("copied", copy.deepcopy(held))
+        try:
+            return super().__iter__()
+        finally:
+            self.dataset = held
 
 
 # Limits.

@@ -80,7 +80,7 @@ def _marked(trace: Trace, rank: RankTrace) -> Violation | None:
         if run.errors:
             return Violation("crash", f"raised {run.errors[0]}", events=rows(rank, run))
         if run.finished and sorted(flat(run.items)) != wanted:
-            saw = f"{run.items}: a dataset other than worker_init_fn was told of"
+            saw = f"{run.items}: worker_init_fn was told of another dataset, or of another number"
             return Violation("not-its-copy", saw, events=rows(rank, run))
     passes(rank)
     return None

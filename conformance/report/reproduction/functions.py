@@ -129,5 +129,6 @@ def init(draft: Draft, recipe: Init) -> str:
         *faults(draft, recipe.faults, "init", "worker"),
     ]
     if recipe.how == "mark":
-        body.append(f"{role_name(draft, 'get_worker_info')}().dataset.mark = 1 + worker")
+        body.append(f"info = {role_name(draft, 'get_worker_info')}()")
+        body.append("info.dataset.mark = 1 + worker if info.id == worker else -1")
     return draft.define("init", ["def init(worker):", *indented(body or ["pass"])])
