@@ -148,20 +148,22 @@ def _small(search: Search) -> bool:
 
 def _few(search: Search, standing: bool) -> bool:
     """The same of the first few: of cases that take new processes, or of all others."""
-    some = [s for s in search.prop.scenarios if s.small and _standing(search, s) is standing]
-    return any(_breaks(search, scenario, range(FEW)) for scenario in some)
+    return any(_breaks(search, scenario, range(FEW)) for scenario in _some(search, standing))
 
 
 def _portion(search: Search, part: int, standing: bool | None = None) -> bool:
     """The same of a portion of them all; `standing` as for the few."""
-    some = [s for s in search.prop.scenarios if s.small]
-    some = [s for s in some if standing is None or _standing(search, s) is standing]
+    some = _some(search, standing)
     return any(_breaks(search, scenario, search.parts(scenario)[part]) for scenario in some)
 
 
-def _standing(search: Search, scenario: Scenario) -> bool:
-    """Whether its small cases are carried out in the one process that stands already."""
-    return world(search, scenario) in ("simulated", None)
+def _some(search: Search, standing: bool | None) -> list[Scenario]:
+    """The scenarios with small cases: all of them, or those whose cases are carried out in the one
+    process that stands already, or all others."""
+    some = [scenario for scenario in search.prop.scenarios if scenario.small]
+    if standing is None:
+        return some
+    return [s for s in some if (world(search, s) in ("simulated", None)) is standing]
 
 
 def _of_part(search: Search, part: int, alone: bool) -> bool:

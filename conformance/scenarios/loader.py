@@ -19,10 +19,11 @@ from conformance.operations import (
     SetEpoch,
     Take,
 )  # fmt: skip
-from conformance.recipes import Generator, Probe, Raw, Role, Values
+from conformance.recipes import Generator, Probe, Role, Values
 from conformance.scenarios import Scenario, Setting
 from conformance.scenarios.lengths import ROUNDED
 from conformance.scenarios.loading import counted, loader, takes
+from conformance.scenarios.refusals import HALF
 
 PASS: list[Operation] = [Len(), Iterate(), Len(), Journal()]
 
@@ -165,10 +166,6 @@ def _getitems(setting: Setting) -> Iterator[Case]:
             yield loader(Mapped(6, many=many), [Iterate(), Journal()], **options)
     for n in (300, MANY):
         yield loader(Mapped(n, many="all"), [Iterate(), Journal()], batch_size=n)
-
-
-HALF = Raw(2.5, "float32")
-"""No whole number, of a type that is no subclass of Python's float."""
 
 
 def _refused() -> Iterator[dict[str, Any]]:
