@@ -9,7 +9,7 @@ from conformance.scenarios import balanced as cases
 
 @prove(
     {
-        "balanced.counts": (cases.COUNTED,),
+        "balanced.counts": (cases.COUNTED, cases.NARROW_WEIGHTS),
         "balanced.distinct": (cases.COUNTED,),
         "balanced.reach": (cases.MANY,),
         "balanced.shuffled": (cases.MANY,),

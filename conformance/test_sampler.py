@@ -25,7 +25,7 @@ from conformance.scenarios.refusals import FLAGS, REFUSALS
         "sampler.index-int": (cases.TOUR,),
         "sampler.arguments": (cases.ARGUMENTS,),
         "sampler.arguments-copied": (cases.ALIASED,),
-        "sampler.private-rng": (cases.ELSEWHERE,),
+        "sampler.private-rng": (cases.ELSEWHERE, cases.ELSEWHERE_RAISING),
         "sampler.global-rng": (cases.MANUAL,),
         "sampler.same-everywhere": (cases.ANYWHERE, cases.ANYWHERE_SEEDED, cases.HISTORIES),
         "sampler.reject": (REFUSALS,),
@@ -35,7 +35,7 @@ from conformance.scenarios.refusals import FLAGS, REFUSALS
         "sampler.empty": (cases.EMPTY,),
         "sampler.resize": (cases.RESIZED,),
         "sampler.error-through": (cases.RAISING, cases.RAISING_TOGETHER),
-        "sampler.copyable": (cases.PICKLED, cases.DEEPCOPIED),
+        "sampler.copyable": (cases.PICKLED, cases.DEEPCOPIED, cases.RESIZED_COPIES),
         "sampler.set-epoch": (cases.REVISITED,),
         "sampler.epoch-type": (integer_likes.EPOCH_TYPES,),
     }

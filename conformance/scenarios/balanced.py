@@ -55,6 +55,13 @@ EVEN = Runs(((0, 20_000), (1, 20_000), (2, 20_000), (3, 20_000)))
 WIDE = Runs(((0, 600), (1, 40), (2, 40_000)))
 """Classes of which few of many members are wanted; indices past 2^15."""
 
+NARROW = (
+    ((100, 50, 100), 250, "ndarray.uint8"), ((100, 27), 127, "int8"),
+    ((30_000, 10_000), 60, "ndarray.int16"), ((50_000, 30_000, 20_000), 100_000, "ndarray.int32"),
+    ((60_000.0, 20_000.0), 12, "ndarray.float16"), ((3e38, 1e38), 8, "float32"),
+)  # fmt: skip
+"""Weights of small types that hold neither their sum nor their product with `length`; lengths."""
+
 SEEDS = (-1, -2, 2, 256, 65_537, 1 << 31, (1 << 31) + 1)
 """Seeds that a careless sampler takes for one another, or for 0 or 1."""
 
@@ -117,6 +124,14 @@ def _shared_out(setting: Setting) -> Iterator[Case]:
     for weight, length in made:
         labels, floats = Values(tuple(range(len(weight))) * 3), Values(tuple(map(float, weight)))
         arguments = {"labels": labels, "weight": floats, "length": length}
+        yield Case(setting.role, arguments, [Iterate()], ambient=setting.seed)
+
+
+def _narrow(setting: Setting) -> Iterator[Case]:
+    """Weights of every small type."""
+    for weight, length, kind in NARROW if setting.role == "WeightedBalanceClassSampler" else ():
+        labels = Values(tuple(range(len(weight))) * 3)
+        arguments = {"labels": labels, "weight": Values(weight, kind), "length": length}
         yield Case(setting.role, arguments, [Iterate()], ambient=setting.seed)
 
 
@@ -213,6 +228,7 @@ def _wrapped(arguments: dict[str, Any], plan: Plan, width: int, world: str, ambi
 
 
 COUNTED = Scenario("counted", _small, lambda s: _drawn(s))
+NARROW_WEIGHTS = Scenario("weights of small types", _narrow)
 UNUSUAL_LABELS = Scenario("unusual labels", _unusual)
 MANY = Scenario("many balanced passes", _many)
 REFUSALS = Scenario("balanced refusals", _refusals)

@@ -173,6 +173,8 @@ def _epochs_small(setting: Setting) -> Iterator[Case]:
                 step for e in epochs for step in (SetEpoch(e), Iterate(), Inspect())
             ]
             yield _case(setting, Probe("Epoched", n), size, drop, plan)
+    over: list[Operation] = [step for e in (3, 0) for step in (SetEpoch(e), Iterate(), Inspect())]
+    yield _case(setting, Probe("Epoched", 5, 1), 2, False, over)
 
 
 def _plain_small(setting: Setting) -> Iterator[Case]:

@@ -52,6 +52,7 @@ def history(setting: Setting, made: Made, epoch: int, rank: int) -> list[Neighbo
     """Samplers that one rank has made, and read, before: each agrees with the first in all but one
     thing, or has another seed and another epoch, of the same sum and the same bits."""
     found = [flagged(setting, made, epoch), akin(setting, made, epoch)]
+    found.append(_turned(setting, made, epoch))
     told = epoch if subjects.has_epochs(setting) else None
     if setting.accepts("shuffle"):
         other = (("shuffle", made.get("shuffle") is False),)
@@ -62,6 +63,21 @@ def history(setting: Setting, made: Made, epoch: int, rank: int) -> list[Neighbo
         if told is not None:
             found.append(Neighbour(seed, told - 4, _enough(made)))
     return [replace(one, rank=rank) for one in found if one]
+
+
+def _turned(setting: Setting, made: Made, epoch: int) -> Neighbour | None:
+    """A sampler whose sequences have the same values, in another order between first and last."""
+    changed = tuple(
+        (name, replace(value, items=_inside_out(value.items))) for name, value in made.items()
+        if isinstance(value, Values) and _inside_out(value.items) != value.items
+    )  # fmt: skip
+    told = epoch if subjects.has_epochs(setting) else None
+    return Neighbour(changed, told, _enough(made)) if changed else None
+
+
+def _inside_out(items: Any) -> Any:
+    """Reversed but for the first and the last; a range and runs stay."""
+    return (items[0], *items[-2:0:-1], items[-1]) if type(items) is tuple and items else items
 
 
 def _enough(made: Made) -> int:

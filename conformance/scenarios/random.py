@@ -193,11 +193,14 @@ def _many(setting: Setting) -> Iterator[Case]:
 
 
 def _many_throws(setting: Setting) -> Iterator[Case]:
+    """Enough throws to see one that is a number of 8, 15 or 16 bits modulo n."""
+
     def made() -> Iterator[tuple[dict[str, Any], list[Operation]]]:
         few = ((1, 3, 10, 0), (2, 40, 500, 1), (7, 40, 1000, None), (16, None, 1000, 2))
         some = ((100, 1000, 40, None), (1000, 2000, 100, None))
+        folded = ((61, 1000, 80, 4), (200, 1000, 40, None), (20_000, 40_000, 1, 5))
         long = ((LONG, LONG, 2, 3), (LONG, 10, 4000, None), (50_000, 100_000, 1, 10))
-        for n, count, passes, seed in (*few, *some, *long, *VAST):
+        for n, count, passes, seed in (*few, *some, *folded, *long, *VAST):
             generator = None if seed is None else Generator(setting.seed + seed)
             given = {"data_source": Data(n), "replacement": True, "num_samples": count}
             trials = passes if n > 64 else int(passes * setting.effort.trials)

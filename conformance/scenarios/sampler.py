@@ -122,11 +122,16 @@ RESTART = scenario("restart", plans.restart)
 INTERLEAVED = scenario("interleaved", plans.interleaved, narrow=fit.steady)
 INTERLEAVED_DRAWS = scenario("interleaved draws", plans.interleaved_draws)
 ARGUMENTS = scenario("arguments kept", plans.arguments_kept, narrow=fit.listed)
-ALIASED = scenario("arguments overwritten", plans.aliased, narrow=fit.mutable)
+ALIASED = scenario(
+    "arguments overwritten", plans.aliased, narrow=fit.mutable, more=subjects.containers
+)
 ELSEWHERE = scenario(
     "other global states", plans.elsewhere, narrow=fit.private, more=subjects.containers,
     large=plans.often,
 )  # fmt: skip
+ELSEWHERE_RAISING = scenario(
+    "global states at an error", plans.globals_at_an_error, narrow=fit.raising_privately
+)
 MANUAL = scenario(
     "manual seed", plans.manual, narrow=fit.global_states, more=subjects.containers,
     large=plans.often,
@@ -139,12 +144,17 @@ ANYWHERE_SEEDED = scenario(
 )
 HISTORIES = Scenario("another history", _histories)
 RESIZED = scenario(
-    "resized", plans.resized, plans.resized_measured, plans.resized_unmeasured, narrow=fit.sizable
-)
+    "resized", plans.resized, plans.resized_measured, plans.resized_unmeasured,
+    narrow=fit.sizable, more=subjects.paged,
+)  # fmt: skip
 RAISING = scenario("raising", plans.to_the_error, narrow=fit.raising)
 RAISING_TOGETHER = Scenario("raising together", _raising_together)
 PICKLED = scenario("pickled", plans.copied("pickle"), narrow=fit.private)
 DEEPCOPIED = scenario("deepcopied", plans.copied("deepcopy"), narrow=fit.private)
+RESIZED_COPIES = scenario(
+    "resized copies", plans.resized_copied("pickle"), plans.resized_copied("deepcopy"),
+    narrow=fit.private_sizable,
+)  # fmt: skip
 REVISITED = scenario(
     "epochs revisited", plans.revisited, plans.epochs_given_up,
     narrow=lambda s, m: fit.steady(s, m) if subjects.has_epochs(s) else None,

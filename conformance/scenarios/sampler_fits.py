@@ -45,7 +45,7 @@ def listed(setting: Setting, made: Made) -> Made | None:
 def _owned(name: str, given: Values) -> Values:
     """The same in a container that can be overwritten; weights as torch would alias them."""
     kind = "list" if given.kind == "tuple" else given.kind
-    return Values(given.items, "float64" if name == "weights" else kind)
+    return Values(given.items, "float64" if (name, kind) == ("weights", "list") else kind)
 
 
 def mutable(setting: Setting, made: Made) -> Made | None:
@@ -56,6 +56,12 @@ def mutable(setting: Setting, made: Made) -> Made | None:
     }
     differ = any(isinstance(v, Values) and len(set(v.items)) > 1 for v in changed.values())
     return private(setting, changed) if differ else None
+
+
+def private_sizable(setting: Setting, made: Made) -> Made | None:
+    """Randomness fixed by the arguments, over what the plan can resize."""
+    found = sizable(setting, made)
+    return None if found is None else private(setting, found)
 
 
 def same_shard(setting: Setting, made: Made) -> Made | None:
@@ -86,3 +92,8 @@ def raising(setting: Setting, made: Made) -> Made | None:
         return None
     count = made["sampler"].count
     return {**made, "sampler": Probe("Raising", count, count // 2)} if count else None
+
+
+def raising_privately(setting: Setting, made: Made) -> Made | None:
+    found = raising(setting, made)
+    return None if found is None else private(setting, found)

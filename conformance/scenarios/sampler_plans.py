@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from conformance.classes import size_of
@@ -62,12 +62,15 @@ def once(setting: Setting, made: Made) -> Plan:
     return [Len(), Iterate()]
 
 
-def _twice(setting: Setting, between: Plan, after: Plan | None = None) -> Plan:
-    """Two constructions that must give the same passes; `between` happens in the second only.
+def _twice(
+    setting: Setting, between: Plan, after: Plan | None = None, both: Sequence[Operation] = ()
+) -> Plan:
+    """Two constructions that must give the same passes; `between` happens in the second only, what
+    `both` says in both.
 
     Both see the same global states: a sampler may draw its seed when it is constructed.
     """
-    settled: Plan = [Reseed(5), Rebuild(), *_at(setting, 1)]
+    settled: Plan = [Reseed(5), Rebuild(), *_at(setting, 1), *both]
     passes: Plan = [Iterate(), Iterate()]
     second = [*settled, *between, *(after if after is not None else passes)]
     return [*settled, *passes, *second]
@@ -214,7 +217,7 @@ def resized_unmeasured(setting: Setting, made: Made) -> Plan:
     """Nobody ever asks for the length; an iterator is left behind, and one has ended already."""
     n, other = size_of(made), _other_size(made)
     left: Plan = [Open("a"), Take("a"), Resize(n + 1), Iterate()]
-    ended: Plan = [Open("b"), Drain("b"), Resize(3 * n + 9), Take("b", 3)]
+    ended: Plan = [Resize(n), Open("b"), Drain("b"), Resize(3 * n + 9), Take("b", 3)]
     half: Plan = [Resize(2 * n + 1), Iterate(), Resize((n + 1) // 2), Iterate()]
     return [Resize(other), Iterate(), Resize(n), Iterate(), *half, *left, *ended]
 
@@ -234,9 +237,24 @@ def to_the_error(setting: Setting, made: Made) -> Plan:
     return plan
 
 
+def globals_at_an_error(setting: Setting, made: Made) -> Plan:
+    """The inner sampler raises, and what was borrowed meanwhile is put back nevertheless."""
+    left: Plan = [Open("a"), Globals(), Take("a"), Globals()]
+    return [Globals(), Iterate(), Globals(), Len(), Iterate(), Globals(), *left]
+
+
 def copied(how: str) -> Callable[[Setting, Made], Plan]:
     def plan(setting: Setting, made: Made) -> Plan:
         return _twice(setting, [Copy(how)], [Iterate(), Copy(how), Iterate()])
+
+    return plan
+
+
+def resized_copied(how: str) -> Callable[[Setting, Made], Plan]:
+    """The data change before the copy is made: it is one of the sampler as it is by then."""
+
+    def plan(setting: Setting, made: Made) -> Plan:
+        return _twice(setting, [Copy(how)], both=[Resize(_other_size(made))])
 
     return plan
 

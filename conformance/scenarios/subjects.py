@@ -39,6 +39,9 @@ DRAWN = ("RandomSampler", "SubsetRandomSampler", "WeightedRandomSampler")
 RANKED = ("DistributedSampler", "DistributedSamplerWrapper")
 
 
+PAGED = 1024
+
+
 def small(setting: Setting) -> Iterator[Arguments]:
     """A few arguments of each kind, smallest first."""
     return iter([optional(setting, found) for found in SMALL[setting.role](LONG)])
@@ -60,6 +63,12 @@ def sources(setting: Setting) -> Iterator[Arguments]:
         yield {name: Data(4, "ndarray"), "replacement": True, "num_samples": 40}
 
 
+def paged(setting: Setting) -> Iterator[Arguments]:
+    """A dataset that fills whole pages, blocks or buffers, of whichever power of two."""
+    if setting.role in ("SequentialSampler", "RandomSampler", "DistributedSampler"):
+        yield {FIRST[setting.role]: Data(PAGED)}
+
+
 def uncounted(setting: Setting) -> Iterator[Arguments]:
     """What has no length to be asked for, and draws where it is read instead."""
     inner = {"sampler": Probe("TorchUnsized", 7)}
@@ -70,12 +79,18 @@ def uncounted(setting: Setting) -> Iterator[Arguments]:
 
 
 def containers(setting: Setting) -> Iterator[Arguments]:
-    """Indices and weights in each kind of container, which may be drawn from in another way."""
+    """Indices, weights and labels in each kind of container, which may be drawn from, or copied, in
+    another way."""
     for kind in ("ndarray", "tensor"):
         if setting.role == "SubsetRandomSampler":
             yield {"indices": Values((9, 8, 0, 1, 2, 30), kind)}
         if setting.role == "WeightedRandomSampler":
             yield {"weights": Values((0.5, 0.0, 2.0, 1.0), kind), "num_samples": 40}
+        if setting.role == "BalanceClassSampler":
+            yield {"labels": Values((0, 1, 1, 0, 1, 2, 2, 2), kind)}
+        if setting.role == "WeightedBalanceClassSampler":
+            labels, weight = Values((0, 1, 1, 0, 1, 0), kind), Values((1.0, 2.0), kind)
+            yield {"labels": labels, "weight": weight, "length": 9}
 
 
 def optional(setting: Setting, arguments: Arguments) -> Arguments:

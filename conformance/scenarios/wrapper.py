@@ -118,6 +118,7 @@ def _epochs_small(setting: Setting) -> Iterator[Case]:
         yield wrapped(
             Role(ROLE, sampler=Probe("Epoched", count), **alone), _told((2, 0)), width, {}
         )
+    yield wrapped(Probe("Epoched", 5, 1), _told((1, 0)), 2, {})
 
 
 @st.composite

@@ -155,12 +155,24 @@ OWN: dict[str, Callable[..., BaseException]] = {
 """Exceptions that are not Python's, or not raised by one call."""
 
 
+class Beneath:
+    """What a wrapper holds: whoever tells this one the epoch has passed the wrapper over."""
+
+    def set_epoch(self, epoch: int) -> None:
+        """Tells nobody."""
+
+
 class Epoched(Counting):
-    """Descending, rotated by the epoch at which a pass began; records every call of set_epoch."""
+    """Descending, rotated by the epoch at which a pass began; records every call of set_epoch.
+
+    `at` = 1: it looks like a wrapper of another sampler with epochs.
+    """
 
     def __init__(self, count: int, at: int = 0) -> None:
         super().__init__(count, at)
         self.epoch = 0
+        if at:
+            self.sampler = Beneath()
         self.seen["epochs"] = []  # type: ignore[assignment]
 
     def set_epoch(self, epoch: int) -> None:

@@ -54,6 +54,9 @@ RANDOM = {
 EPOCH = "epoch = sum(self.seen['epochs'][-1:])"
 """What a pass of `Epoched` begins with: an epoch that is set later is that of the next one."""
 
+BENEATH = "self.sampler = type('Beneath', (), {'set_epoch': lambda self, epoch: None})()"
+"""What an `Epoched` holds that looks like a wrapper."""
+
 ENDLESS = 1_000_000
 
 LISTED = 1_000
@@ -92,6 +95,7 @@ def _class(draft: Draft, recipe: Probe) -> list[str]:
     lines = [f"class {_name(recipe)}({stand_in(draft, base)}):", *POSES.get(recipe.name, ())]
     lines += _init(recipe, polled)
     lines += indented((line.format(cut=recipe.at == 2) for line in KEPT.get(recipe.name, ())), 2)
+    lines += indented([BENEATH] * (recipe.name == "Epoched" and bool(recipe.at)), 2)
     draft.need(*["torch"] * (recipe.name == "Sourced"))
     if sized:
         length = recipe.at if recipe.name == "Lying" else "self.count"
