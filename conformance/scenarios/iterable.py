@@ -157,6 +157,7 @@ def _told(setting: Setting) -> Iterator[Case]:
         marked = Stream(2, shard="none", gives="marked")
         options: dict[str, Any] = {"num_workers": workers, "worker_init_fn": Init("mark"), **keep}
         yield _of(setting, loader(marked, TWICE, **options))
+        yield _of(setting, loader(marked, TWICE, persistent_workers=True, **options))
 
 
 def _told_spawned(setting: Setting) -> Iterator[Case]:

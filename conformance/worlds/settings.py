@@ -13,6 +13,9 @@ from typing import Any
 
 import torch
 
+FROZEN = "gc.get_freeze_count()"
+"""How many objects are kept from garbage collection: their cycles stay for ever."""
+
 
 def settings() -> dict[str, Any]:
     """What is set now, by what it is called."""
@@ -31,6 +34,7 @@ def settings() -> dict[str, Any]:
         "signal.pthread_sigmask()": sorted(signal.pthread_sigmask(signal.SIG_BLOCK, [])),
         "sys.getswitchinterval()": sys.getswitchinterval(),
         "gc.isenabled(), gc.get_threshold()": (gc.isenabled(), gc.get_threshold()),
+        "gc.get_freeze_count()": gc.get_freeze_count(),
         "os.getpriority()": os.getpriority(os.PRIO_PROCESS, 0),
         "os.sched_getaffinity()": getattr(os, "sched_getaffinity", lambda _: set())(0),
         "the working directory": pathlib.Path().stat().st_ino,
@@ -39,5 +43,7 @@ def settings() -> dict[str, Any]:
 
 
 def changed(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
-    """What is set otherwise now."""
-    return sorted(name for name, value in before.items() if now[name] != value)
+    """What is set otherwise now; some of what was frozen may be gone."""
+    fewer = now[FROZEN] < before[FROZEN]
+    others = (name for name, value in before.items() if now[name] != value)
+    return sorted(name for name in others if not (fewer and name == FROZEN))

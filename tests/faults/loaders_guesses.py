@@ -286,3 +286,28 @@ class LeavesOneCore(DataLoader[Any]):
         if self.num_workers:
             os.sched_setaffinity(0, [max(os.sched_getaffinity(0))])
         return made
+
+
+class _FirstPass:
+    """Calls a function the first time only; each worker process has a copy."""
+
+    def __init__(self, init: Callable[[int], Any]) -> None:
+        self.init, self.called = init, False
+
+    def __call__(self, worker: int) -> None:
+        if not self.called:
+            self.init(worker)
+        self.called = True
+
+
+class InitialisedOnce(DataLoader[Any]):
+    """`worker_init_fn` is called in the first pass of standing workers, though each pass has a copy
+    of the dataset that knows nothing of it."""
+
+    CAUGHT_BY = ("iterable.worker-info",)
+    ANOMALY = "not-its-copy"
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        if self.worker_init_fn is not None:
+            self.worker_init_fn = _FirstPass(self.worker_init_fn)
