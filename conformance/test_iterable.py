@@ -11,14 +11,21 @@ from conformance.scenarios import iterable_parts as parts
 @prove(
     {
         "iterable.worker-info": (cases.TOLD, cases.TOLD_SPAWNED),
-        "iterable.once": (cases.GRID, cases.KINDS, parts.UNEVEN, parts.BROKEN, cases.SIGNALLED),
+        "iterable.once": (
+            cases.GRID,
+            cases.KINDS,
+            parts.UNEVEN,
+            parts.BROKEN,
+            parts.BROKEN_AGAIN,
+            cases.SIGNALLED,
+        ),
         "iterable.unsharded": (cases.UNSHARDED,),
         "iterable.length": (cases.GRID, cases.KINDS),
         "iterable.drop-last": (cases.GRID, cases.KINDS, parts.UNEVEN, cases.SIGNALLED),
         "iterable.drop-total": (cases.GRID, cases.KINDS),
         "iterable.ranks": (cases.RANKS,),
         "iterable.order": (cases.ORDERS, cases.KINDS, parts.UNEVEN),
-        "iterable.ends": (cases.KINDS, cases.GRID, parts.UNEVEN, parts.BROKEN),
+        "iterable.ends": (cases.KINDS, cases.GRID, parts.UNEVEN, parts.BROKEN, parts.BROKEN_AGAIN),
         "iterable.shared-seed": (cases.TOLD, cases.TOLD_SPAWNED, cases.SEEDS),
         "iterable.no-data": (cases.NO_DATA, cases.GRID, parts.UNEVEN),
     }

@@ -48,8 +48,8 @@ def test_global_states(check: Check) -> None:
 
 @prove(
     {
-        "loader.errors": (passes.ERRORS, streams.BROKEN),
-        "loader.stop-iteration": (passes.STOPS,),
+        "loader.errors": (passes.ERRORS, streams.BROKEN, streams.BROKEN_AGAIN),
+        "loader.stop-iteration": (passes.STOPS, passes.STOPPED_STARTS),
         "loader.reject": (cases.REFUSALS,),
         "loader.after-error": (passes.AFTER,),
     }

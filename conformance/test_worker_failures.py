@@ -11,7 +11,7 @@ from conformance.scenarios import worker_failures as cases
 
 @prove(
     {
-        "workers.errors": (cases.ERRORS, streams.BROKEN, cases.UNSENDABLE),
+        "workers.errors": (cases.ERRORS, streams.BROKEN, streams.BROKEN_AGAIN, cases.UNSENDABLE),
         "workers.error-attributes": (cases.ERRORS,),
         "workers.death": (deaths.DEATHS,),
         "workers.death-soon": (deaths.DEATHS,),

@@ -85,10 +85,15 @@ def _stops(setting: Setting) -> Iterator[Case]:
     for count, (data, options) in itertools.product((0, 1, 2), sources):
         if takes(setting, **counted(count)):
             yield loader(data, plan, **options, **counted(count))
+
+
+def _stopped_starts(setting: Setting) -> Iterator[Case]:
+    """One from `worker_init_fn`; alone, since torch then waits 5 s for its worker."""
     init = Init("report", (Fault("init", 0, "StopIteration"),))
+    plan = [Open("a"), *[Take("a", 9)] * 4, Journal()]
     if takes(setting, num_workers=1, worker_init_fn=init):
         for data in (Mapped(2), Stream(2)):
-            yield loader(data, [*plan, Journal()], num_workers=1, worker_init_fn=init)
+            yield loader(data, plan, "alone", num_workers=1, worker_init_fn=init)
 
 
 def _after(setting: Setting) -> Iterator[Case]:
@@ -180,6 +185,7 @@ def _buffers(setting: Setting) -> Iterator[Case]:
 
 ERRORS = Scenario("loader-errors", _errors)
 STOPS = Scenario("loader-stops", _stops)
+STOPPED_STARTS = Scenario("loader-stopped-starts", _stopped_starts)
 AFTER = Scenario("loader-after-error", _after)
 BESIDE = Scenario("loader-beside", _beside)
 ENDS = Scenario("loader-ends", _ends)

@@ -72,7 +72,7 @@ class LoaderRank(Rank):
         self.delivered: list[Any] = []
         self.events: list[Event] = []
         hear_of_segments()
-        self.before, self.settings = standing(), settings()
+        self.before, self.settings = standing(), self._settings()
         self.least: int | None = None
         self.watched: tuple[op.Operation | None, Bound] | None = None
         CHILDREN.waiting = False
@@ -216,8 +216,13 @@ class LoaderRank(Rank):
 
     def _surround(self, operation: op.Surround) -> tuple[Any, Any]:
         super()._surround(operation)
-        self.settings = settings()
+        self.settings = self._settings()
         return None, None
+
+    def _settings(self) -> dict[str, Any]:
+        """The settings, if somebody will ask for them: to count what is frozen takes 5 ms."""
+        asked = any(isinstance(step, lo.Leftovers) for step in self.case.plan)
+        return settings() if asked else {}
 
     def _tell(self, operation: lo.Tell) -> tuple[Any, Any]:
         for dataset in self.made.datasets:
