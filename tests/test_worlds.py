@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -15,8 +16,10 @@ from talkers import worlds as worlds
 
 from conformance.candidate import CandidateError, Source
 from conformance.case import Case
+from conformance.datasets import Mapped
 from conformance.operations import Iterate, Len
 from conformance.recipes import Data
+from conformance.worlds.huge import collapse
 from conformance.worlds.worlds import Worlds
 
 # Ranks.
@@ -128,6 +131,24 @@ def test_what_is_no_candidate_is_refused(worlds: Worlds, text: str, told_of: str
     """A module that is missing or has no role is a CandidateError that says so."""
     with pytest.raises(CandidateError, match=told_of):
         worlds.describe(Source(text))
+
+
+# What forks cost.
+
+
+def test_ranks_of_loaders_are_forked_from_huge_pages() -> None:
+    """Once a loader is examined, much of its rank's memory lies in huge pages, where Linux can."""
+    if not collapse():
+        pytest.skip("this kernel has no MADV_COLLAPSE")
+    loader = Case("DataLoader", {"dataset": Mapped(3)}, [Iterate()])
+    with contextlib.closing(Worlds("gloo", BOUND_S)) as made:
+        made.describe(Source("torch.utils.data:DataLoader"))
+        trace = made.run(Source("torch.utils.data:DataLoader"), loader)
+        (rank,) = made.pools[1, "simulated", "loaders"].processes
+        told = Path(f"/proc/{rank.pid}/smaps_rollup").read_text().split()
+
+    assert trace.ranks[0].fate == "done"
+    assert int(told[told.index("AnonHugePages:") + 1]) > 20_000  # of 147,000 kB
 
 
 # What is left at the end.

@@ -35,6 +35,7 @@ QUIET = "ignore::UserWarning:multiprocessing.resource_tracker"
 _MARK = uuid.uuid4().hex
 _SERVERS: dict[int, Any] = {}
 _RANKS: list[Any] = []
+_COMPACT: list[Any] = []
 
 
 HASH_SEEDS = (1, 2)
@@ -51,7 +52,7 @@ def server(hash_seed: int) -> Any:
         found.set_forkserver_preload(PRELOAD)
         with _environment(PYTHONWARNINGS=QUIET):  # it unlinks what the killed have left
             resource_tracker.ensure_running()  # serves this whole process: it must not be marked
-        with _environment(PYTHONHASHSEED=str(hash_seed), **{MARK: _MARK}):
+        with _environment(PYTHONHASHSEED=str(hash_seed), **{MARK: _MARK}), _blocked():
             found.ensure_running()
     return _SERVERS[hash_seed]
 
@@ -68,6 +69,25 @@ def _environment(**changes: str) -> Iterator[None]:
             os.environ.pop(name)
             if value is not None:
                 os.environ[name] = value
+
+
+@contextlib.contextmanager
+def _blocked() -> Iterator[None]:
+    """What is started meanwhile is not asked for huge pages before it heeds the signal."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def compact() -> None:
+    """Many processes will be forked: the server of most of them moves into huge pages, once, and
+    forks none meanwhile."""
+    found = _SERVERS.get(HASH_SEEDS[0])
+    if found is not None and found not in _COMPACT:
+        _COMPACT.append(found)
+        os.kill(found._forkserver_pid, signal.SIGUSR1)
 
 
 def stop_servers() -> None:
@@ -87,7 +107,8 @@ def stop_servers() -> None:
     for found in _SERVERS.values():
         os.kill(found._forkserver_pid, signal.SIGKILL)  # to end by itself takes it half a second
         found._stop()
-    _SERVERS.clear()
+    for known in (_SERVERS, _COMPACT):
+        known.clear()
 
 
 class _Popen(popen_forkserver.Popen):

@@ -136,6 +136,7 @@ def _guard(backend: str) -> int:
     signal.signal(
         signal.SIGINT, signal.default_int_handler if backend == "alone" else signal.SIG_IGN
     )
+    signal.signal(signal.SIGUSR1, signal.SIG_DFL)
     torch.set_num_threads(1)
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG

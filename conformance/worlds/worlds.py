@@ -15,7 +15,7 @@ from conformance.machine import accelerators
 from conformance.roles import LOADERS
 from conformance.trace import Event, RankTrace, Trace
 from conformance.worlds.alone import Window
-from conformance.worlds.forkserver import stop_servers
+from conformance.worlds.forkserver import compact, stop_servers
 from conformance.worlds.losses import Losses
 from conformance.worlds.pool import Pool
 
@@ -209,6 +209,8 @@ class Worlds:
 
     def _pool(self, world_size: int, backend: str, of: str = "samplers") -> Pool:
         """The pool for this, started if need be; a loader's worker processes disturb no sampler."""
+        if of in LOADING:
+            compact()
         key = world_size, backend, of
         if key not in self.pools or self.pools[key].broken:
             self.pools[key] = Pool(world_size, backend, self.bound_s)
