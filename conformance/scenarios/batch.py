@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from hypothesis import strategies as st
@@ -169,12 +169,12 @@ def _polled_small(setting: Setting) -> Iterator[Case]:
 def _epochs_small(setting: Setting) -> Iterator[Case]:
     for n, size, drop in itertools.product((0, 5, 22, 130, 1300), (1, 2, 7), (False, True)):
         for epochs in ((3, 0, 7), (0, 0, 2)):
-            plan: list[Operation] = [
-                step for e in epochs for step in (SetEpoch(e), Iterate(), Inspect())
-            ]
-            yield _case(setting, Probe("Epoched", n), size, drop, plan)
-    over: list[Operation] = [step for e in (3, 0) for step in (SetEpoch(e), Iterate(), Inspect())]
-    yield _case(setting, Probe("Epoched", 5, 1), 2, False, over)
+            yield _case(setting, Probe("Epoched", n), size, drop, _announced(epochs))
+    yield _case(setting, Probe("Epoched", 5, 1), 2, False, _announced((3, 0)))
+
+
+def _announced(epochs: Sequence[int]) -> list[Operation]:
+    return [step for epoch in epochs for step in (SetEpoch(epoch), Iterate(), Inspect())]
 
 
 def _plain_small(setting: Setting) -> Iterator[Case]:

@@ -31,21 +31,15 @@ def neighbour(setting: Setting, made: Made, count: int = 0) -> Neighbour:
 
 def akin(setting: Setting, made: Made, epoch: int) -> Neighbour | None:
     """A sampler of more items that agrees with the first in all else; None if it would in all."""
-    given = {
-        name: value for name, value in made.items() if isinstance(value, (Data, Probe, Values))
-    }
-    other = {name: _other(name, value) for name, value in given.items()}
-    changed = tuple((name, value) for name, value in other.items() if value != made[name])
-    told = epoch if subjects.has_epochs(setting) else None
-    return Neighbour(changed, told, _enough(made)) if changed else None
+    given = ((k, v) for k, v in made.items() if isinstance(v, (Data, Probe, Values)))
+    return _beside(setting, made, epoch, {name: _other(name, value) for name, value in given})
 
 
 def flagged(setting: Setting, made: Made, epoch: int) -> Neighbour | None:
     """A sampler of the same data and seed that drops what does not divide; None if that is said."""
     if not setting.accepts("drop_last") or made.get("drop_last") is not None:
         return None
-    told = epoch if subjects.has_epochs(setting) else None
-    return Neighbour((("drop_last", True),), told, _enough(made))
+    return _beside(setting, made, epoch, {"drop_last": True})
 
 
 def history(setting: Setting, made: Made, epoch: int, rank: int) -> list[Neighbour]:
@@ -53,24 +47,26 @@ def history(setting: Setting, made: Made, epoch: int, rank: int) -> list[Neighbo
     thing, or has another seed and another epoch, of the same sum and the same bits."""
     found = [flagged(setting, made, epoch), akin(setting, made, epoch)]
     found.append(_turned(setting, made, epoch))
-    told = epoch if subjects.has_epochs(setting) else None
     if setting.accepts("shuffle"):
-        other = (("shuffle", made.get("shuffle") is False),)
-        found.append(Neighbour(other, told, _enough(made)))
+        found.append(_beside(setting, made, epoch, {"shuffle": made.get("shuffle") is False}))
     if setting.role in subjects.SEEDED and setting.accepts("seed"):
-        seed = (("seed", int(made.get("seed", 0)) + 4),)
-        found.append(Neighbour(seed, told, _enough(made)))
-        if told is not None:
-            found.append(Neighbour(seed, told - 4, _enough(made)))
+        seed = {"seed": int(made.get("seed", 0)) + 4}
+        found.append(_beside(setting, made, epoch, seed))
+        if subjects.has_epochs(setting):
+            found.append(_beside(setting, made, epoch - 4, seed))
     return [replace(one, rank=rank) for one in found if one]
 
 
 def _turned(setting: Setting, made: Made, epoch: int) -> Neighbour | None:
     """A sampler whose sequences have the same values, in another order between first and last."""
-    changed = tuple(
-        (name, replace(value, items=_inside_out(value.items))) for name, value in made.items()
-        if isinstance(value, Values) and _inside_out(value.items) != value.items
-    )  # fmt: skip
+    given = ((name, value) for name, value in made.items() if isinstance(value, Values))
+    other = {name: replace(value, items=_inside_out(value.items)) for name, value in given}
+    return _beside(setting, made, epoch, other)
+
+
+def _beside(setting: Setting, made: Made, epoch: int, other: Made) -> Neighbour | None:
+    """A sampler that differs in these arguments, read to its end; None if they are the same."""
+    changed = tuple((name, value) for name, value in other.items() if value != made.get(name))
     told = epoch if subjects.has_epochs(setting) else None
     return Neighbour(changed, told, _enough(made)) if changed else None
 

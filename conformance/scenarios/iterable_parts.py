@@ -106,12 +106,13 @@ def _completions(
     return tuple(turns)
 
 
-TO_THE_END: list[Operation] = [Open("a"), *[Drain("a")] * 3]
+def _to_the_end(name: str) -> list[Operation]:
+    return [Open(name), *[Drain(name)] * 3]
 
 
 def _broken(setting: Setting) -> Iterator[Case]:
     """An error at each place of a batch, in the first batch, a later one and the last."""
-    plan: list[Operation] = [*TO_THE_END, Journal()]
+    plan: list[Operation] = [*_to_the_end("a"), Journal()]
     for workers, size, at in itertools.chain(
         itertools.product((0,), (None, 3), (0, 2, 4, 6)), itertools.product((0,), (2,), (0, 1, 4)),
         ((1, 3, 0), (1, 3, 1), (1, 3, 5), (2, 3, 2), (2, 2, 3), (2, None, 4), (3, 2, 3)),
@@ -125,7 +126,7 @@ def _broken(setting: Setting) -> Iterator[Case]:
 def _broken_again(setting: Setting) -> Iterator[Case]:
     """The same of workers that stand; alone, since torch's never answer the second pass."""
     data = Stream(7, faults=(Fault("item", 3, "OSError"),))
-    again: list[Operation] = [*TO_THE_END, Open("b"), *[Drain("b")] * 3, Journal()]
+    again: list[Operation] = [*_to_the_end("a"), *_to_the_end("b"), Journal()]
     keep: dict[str, Any] = {"num_workers": 2, "persistent_workers": True, "drop_last": True}
     if takes(setting, **keep):
         yield loader(data, again, "alone", batch_size=2, **keep)

@@ -63,13 +63,13 @@ def _elsewhere(number: int, what: str, **options: Any) -> Case:
     return loader(Mapped(5), [Iterate()], sampler=order, **options)
 
 
-def _stops(setting: Setting) -> Iterator[Case]:
-    """A StopIteration from each function, in the main process and in workers.
+STOPPING: list[Operation] = [Open("a"), *[Take("a", 9)] * 4]
+"""The first `Take` sees what a loop would see. The others let the pass come to its true end: torch
+needs 5 s for each worker of a pass that raised and was then dropped."""
 
-    The first `Take` sees what a loop would see. The others let the pass come to its true end:
-    torch needs 5 s for each worker of a pass that raised and was then dropped.
-    """
-    plan = [Open("a"), *[Take("a", 9)] * 4]
+
+def _stops(setting: Setting) -> Iterator[Case]:
+    """A StopIteration from each function, in the main process and in workers."""
     fault, late = ((Fault("item", at, "StopIteration"),) for at in (2, 3))
     collate = Collate("list", (Fault("collate", 2, "StopIteration"),))
     many = Mapped(6, faults=fault, many="all")
@@ -84,16 +84,15 @@ def _stops(setting: Setting) -> Iterator[Case]:
     )  # fmt: skip
     for count, (data, options) in itertools.product((0, 1, 2), sources):
         if takes(setting, **counted(count)):
-            yield loader(data, plan, **options, **counted(count))
+            yield loader(data, STOPPING, **options, **counted(count))
 
 
 def _stopped_starts(setting: Setting) -> Iterator[Case]:
     """One from `worker_init_fn`; alone, since torch then waits 5 s for its worker."""
     init = Init("report", (Fault("init", 0, "StopIteration"),))
-    plan = [Open("a"), *[Take("a", 9)] * 4, Journal()]
     if takes(setting, num_workers=1, worker_init_fn=init):
         for data in (Mapped(2), Stream(2)):
-            yield loader(data, plan, "alone", num_workers=1, worker_init_fn=init)
+            yield loader(data, [*STOPPING, Journal()], "alone", num_workers=1, worker_init_fn=init)
 
 
 def _after(setting: Setting) -> Iterator[Case]:

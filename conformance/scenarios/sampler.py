@@ -130,7 +130,7 @@ ELSEWHERE = scenario(
     large=plans.often,
 )  # fmt: skip
 ELSEWHERE_RAISING = scenario(
-    "global states at an error", plans.globals_at_an_error, narrow=fit.raising_privately
+    "global states at an error", plans.globals_at_an_error, narrow=fit.privately(fit.raising)
 )
 MANUAL = scenario(
     "manual seed", plans.manual, narrow=fit.global_states, more=subjects.containers,
@@ -153,7 +153,7 @@ PICKLED = scenario("pickled", plans.copied("pickle"), narrow=fit.private)
 DEEPCOPIED = scenario("deepcopied", plans.copied("deepcopy"), narrow=fit.private)
 RESIZED_COPIES = scenario(
     "resized copies", plans.resized_copied("pickle"), plans.resized_copied("deepcopy"),
-    narrow=fit.private_sizable,
+    narrow=fit.privately(fit.sizable),
 )  # fmt: skip
 REVISITED = scenario(
     "epochs revisited", plans.revisited, plans.epochs_given_up,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -12,11 +13,23 @@ from conformance.scenarios.subjects import DRAWN, RANKED, SEEDED
 
 Made = dict[str, Any]
 
+Fit = Callable[[Setting, Made], Made | None]
+
 
 def private(setting: Setting, made: Made) -> Made | None:
     """Randomness fixed by the arguments."""
     made = subjects.with_generator(setting, made)
     return made if subjects.is_private(setting, made) else None
+
+
+def privately(narrow: Fit) -> Fit:
+    """The same, with randomness fixed by the arguments."""
+
+    def narrower(setting: Setting, made: Made) -> Made | None:
+        found = narrow(setting, made)
+        return None if found is None else private(setting, found)
+
+    return narrower
 
 
 def global_states(setting: Setting, made: Made) -> Made | None:
@@ -58,12 +71,6 @@ def mutable(setting: Setting, made: Made) -> Made | None:
     return private(setting, changed) if differ else None
 
 
-def private_sizable(setting: Setting, made: Made) -> Made | None:
-    """Randomness fixed by the arguments, over what the plan can resize."""
-    found = sizable(setting, made)
-    return None if found is None else private(setting, found)
-
-
 def same_shard(setting: Setting, made: Made) -> Made | None:
     """All ranks build one and the same shard."""
     found = private(setting, made)
@@ -92,8 +99,3 @@ def raising(setting: Setting, made: Made) -> Made | None:
         return None
     count = made["sampler"].count
     return {**made, "sampler": Probe("Raising", count, count // 2)} if count else None
-
-
-def raising_privately(setting: Setting, made: Made) -> Made | None:
-    found = raising(setting, made)
-    return None if found is None else private(setting, found)

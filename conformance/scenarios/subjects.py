@@ -39,9 +39,6 @@ DRAWN = ("RandomSampler", "SubsetRandomSampler", "WeightedRandomSampler")
 RANKED = ("DistributedSampler", "DistributedSamplerWrapper")
 
 
-PAGED = 1024
-
-
 def small(setting: Setting) -> Iterator[Arguments]:
     """A few arguments of each kind, smallest first."""
     return iter([optional(setting, found) for found in SMALL[setting.role](LONG)])
@@ -66,7 +63,7 @@ def sources(setting: Setting) -> Iterator[Arguments]:
 def paged(setting: Setting) -> Iterator[Arguments]:
     """A dataset that fills whole pages, blocks or buffers, of whichever power of two."""
     if setting.role in ("SequentialSampler", "RandomSampler", "DistributedSampler"):
-        yield {FIRST[setting.role]: Data(PAGED)}
+        yield {FIRST[setting.role]: Data(1024)}
 
 
 def uncounted(setting: Setting) -> Iterator[Arguments]:

@@ -34,7 +34,7 @@ def settings() -> dict[str, Any]:
         "signal.pthread_sigmask()": sorted(signal.pthread_sigmask(signal.SIG_BLOCK, [])),
         "sys.getswitchinterval()": sys.getswitchinterval(),
         "gc.isenabled(), gc.get_threshold()": (gc.isenabled(), gc.get_threshold()),
-        "gc.get_freeze_count()": gc.get_freeze_count(),
+        "gc.get_freeze_count()": gc.get_freeze_count(),  # spelt out: scripts quote this function
         "os.getpriority()": os.getpriority(os.PRIO_PROCESS, 0),
         "os.sched_getaffinity()": getattr(os, "sched_getaffinity", lambda _: set())(0),
         "the working directory": pathlib.Path().stat().st_ino,

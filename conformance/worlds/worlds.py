@@ -209,10 +209,10 @@ class Worlds:
 
     def _pool(self, world_size: int, backend: str, of: str = "samplers") -> Pool:
         """The pool for this, started if need be; a loader's worker processes disturb no sampler."""
-        if of in LOADING:
-            compact()
         key = world_size, backend, of
         if key not in self.pools or self.pools[key].broken:
+            if of in LOADING:
+                compact()
             self.pools[key] = Pool(world_size, backend, self.bound_s)
         return self.pools[key]
 
