@@ -50,15 +50,17 @@ class Mapped(Recipe):
     unpickled. stored: i, from a tensor of 256 KiB. listed: as marked, from a plain list. A
     sample of a container for collation: dict, tuple, named, nested, text, float, mingled (an int
     for even items, a float for odd ones), array, mixed,
-    foreign; of one that is to be kept: bag, row, pair, range. odd: one of `items.ODD`. formed:
+    foreign; of one that is to be kept: bag, row, pair, range. views: a tensor of 75 KiB, and two
+    more that lie in its memory, in another order and in part. odd: one of `items.ODD`. formed:
     what `form` says.
 
     forms, each: the first `each` items are of the first form, as many of the second, and so on.
     An index may be a number, or what an `Order` makes of it: text, a tuple, a list.
 
     sized: it has `__len__`. many: its `__getitems__` gives "all" that is asked, "fewer" or "more",
-    or is None ("none"); it has no such attribute if empty. gated: every so many items, the last of
-    them stops at the gate.
+    or is None ("none"); "held" and "delegated": it gives all, and is an attribute of the object, or
+    what `__getattr__` finds; it has no such attribute if empty. gated: every so many items, the
+    last of them stops at the gate.
     """
 
     n: int
@@ -126,7 +128,8 @@ class Order(Recipe):
     "again-batches" (ascending; asked after its end, an iterator starts over), "gaps" (each second
     batch has one index, the others none), and indices that stand for 0 .. n-1: "texts", "tuples",
     "named" (named tuples), "lists", "pairs", "arrays" (of numpy, of two numbers), "odd" (None, an
-    empty text, ...: six at most). sized: it has `__len__`.
+    empty text, ...: six at most), "flags" (True and False, which are not 1 and 0), "labels"
+    (integers with an attribute that tells). sized: it has `__len__`.
     """
 
     n: int

@@ -18,7 +18,7 @@ from conformance.scenarios import workers as cases
             cases.ALIKE,
             cases.STARTED,
         ),
-        "workers.unordered": (cases.UNORDERED, cases.ORDERS),
+        "workers.unordered": (cases.UNORDERED, cases.UNORDERED_AFTER, cases.ORDERS),
         "workers.backpressure": (cases.AHEAD, cases.LATE, cases.ORDERS),
         "workers.read-ahead": (cases.AHEAD, cases.LATE),
     }
@@ -31,7 +31,7 @@ def test_workers(check: Check) -> None:
 @prove(
     {
         "workers.seeds": (streams.DICE, streams.DICE_AGAIN),
-        "workers.seeds-repeat": (streams.DICE, streams.DICE_ELSEWHERE),
+        "workers.seeds-repeat": (streams.DICE, streams.DICE_AFTER, streams.DICE_ELSEWHERE),
         "workers.rank-seeds": (streams.RANK_DICE, streams.RANK_DICE_SPAWNED),
         "workers.object-rng": (streams.OWN_GENERATORS,),
         "workers.state": (state.TOLD, state.TOLD_SPAWNED),

@@ -39,6 +39,7 @@ ORDERS: dict[str, Callable[[int], Numbers]] = {
     "Lying": np.arange,
     "Descending": lambda count: np.arange(count)[::-1],
     "Posing": lambda count: np.arange(count)[::-1],
+    "Sourced": lambda count: np.arange(count)[::-1],
     "Doubling": lambda count: np.arange(count) // 2,
     "Pairs": lambda count: np.full(count, UNREADABLE, dtype=np.int64),
     "SequentialSampler": np.arange,

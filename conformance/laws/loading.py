@@ -40,7 +40,7 @@ def collation(case: Case) -> str:
     return function.how if isinstance(function, Collate) else ""
 
 
-KEYED = ("texts", "tuples", "named", "lists", "pairs", "arrays", "odd")
+KEYED = ("texts", "tuples", "named", "lists", "pairs", "arrays", "odd", "flags", "labels")
 """Orders whose indices stand for 0, 1, ... and are no numbers."""
 
 
@@ -54,8 +54,9 @@ def indices(case: Case, epoch: int = 0) -> list[int] | None:
     if sampler is None:
         plain = isinstance(data, Mapped) and not given.get("shuffle")
         return list(range(data.n)) if plain and "batch_sampler" not in given else None
-    if isinstance(sampler, Probe):  # Counting, Unsized
-        return list(range(sampler.count))
+    if isinstance(sampler, Probe):  # Counting, Unsized, Sourced
+        up = list(range(sampler.count))
+        return up[::-1] if sampler.name == "Sourced" else up
     if isinstance(sampler, Order) and sampler.how in ("ascending", "descending", "again"):
         up = list(range(sampler.n))
         return up[::-1] if sampler.how == "descending" else up

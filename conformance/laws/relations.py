@@ -59,7 +59,23 @@ def unrelated(rows: Rows, n: int) -> Violation | None:
         if found is not None:
             saw = f"a pass tells of the next: {found.saw} (index: its place before)"
             return Violation("orders-related", saw)
-    return _unmoved(block, n)
+    return _left_over(block, n) or _unmoved(block, n)
+
+
+def _left_over(rows: Rows, n: int) -> Violation | None:
+    """Passes over k of n items: what comes at a place was in the pass before with a chance of k/n.
+
+    Whatever that pass was, so the counts of one place are binomial.
+    """
+    pairs, count = len(rows) - 1, rows.shape[1]
+    if pairs < 1 or count >= n or count > SHORT:
+        return None
+    again = (rows[1:, :, None] == rows[:-1, None, :]).any(axis=2).sum(axis=0)
+    place = first_unlikely(again, pairs, count / n)
+    if place is None:
+        return None
+    saw = f"item {place[0]} of a pass was in the one before {again[place]} times of {pairs}"
+    return Violation("orders-related", f"{saw}; expected {pairs * count / n:.0f} (n = {n})")
 
 
 def _places_in(before: Rows, after: Rows) -> Rows:

@@ -30,7 +30,7 @@ from conformance.scenarios.lengths import BIG, ROUNDED, UNCOUNTABLE, lengths
 ROLE = "BatchSampler"
 
 KNOWN = (
-    Probe("Posing", 7), Probe("Pairs", 5), Probe("Pairs", 4, 2),
+    Probe("Posing", 7), Probe("Sourced", 7), Probe("Pairs", 5), Probe("Pairs", 4, 2),
     Values(((0, 1), (2,), "ab", 3, ())),
     Torch("BatchSampler", sampler=Probe("Descending", 7), batch_size=2, drop_last=False),
     Torch("BatchSampler", sampler=Probe("Descending", 9), batch_size=3, drop_last=True),

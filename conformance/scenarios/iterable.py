@@ -175,7 +175,8 @@ def _of(setting: Setting, case: Case) -> Case:
 
 
 def _signals(setting: Setting) -> Iterator[Case]:
-    """Elements that a program might take for a signal; batches that the caller makes shorter."""
+    """Elements that a program might take for a signal, or that are not simply equal to one; batches
+    that the caller makes shorter."""
     lists: dict[str, Any] = {"batch_size": 3, "collate_fn": Collate("list")}
     thin: tuple[dict[str, Any], ...] = (
         {"batch_size": 2, "collate_fn": Collate("thin")},
@@ -186,6 +187,9 @@ def _signals(setting: Setting) -> Iterator[Case]:
     for workers in (0, 2):
         for way in ({"batch_size": None}, lists):
             yield loader(Stream(len(ODD), gives="odd"), plan, **way, **counted(workers))
+        for size in (None, 3):
+            arrays = {**lists, "batch_size": size}
+            yield loader(Stream(4, gives="array"), plan, **arrays, **counted(workers))
         for way in thin:
             yield loader(Stream(9), plan, **way, **counted(workers))
 

@@ -45,6 +45,7 @@ WAYS: tuple[dict[str, Any], ...] = (
     {"batch_size": 2, "collate_fn": Collate("thin")},
     {"batch_size": 3, "collate_fn": Collate("thin tensor"), "drop_last": True},
     {"batch_size": None, "collate_fn": Collate("double")},
+    {"batch_size": 2, "sampler": Probe("Sourced", 5)},
 )
 """Ways to say which batches there are to be, over a dataset of six items."""
 
@@ -166,6 +167,8 @@ def _getitems(setting: Setting) -> Iterator[Case]:
             yield loader(Mapped(6, many=many), [Iterate(), Journal()], **options)
     for n in (300, MANY):
         yield loader(Mapped(n, many="all"), [Iterate(), Journal()], batch_size=n)
+    for many in ("held", "delegated"):
+        yield loader(Mapped(5, many=many), [Iterate(), Journal()], batch_size=2)
 
 
 def _refused() -> Iterator[dict[str, Any]]:

@@ -66,6 +66,7 @@ LARGE = (
     Nest("dict", (Leaf("array", "float64", (96, 100)), Leaf("int")), ("x", "y")),
     Leaf("tensor", "uint8", (1024, 600)),
     Nest("tuple", (Leaf("tensor", "int32", (3,)), Leaf("int"))),
+    Nest("list", tuple(Leaf("tensor", "float32", (100, 96), how) for how in ("", "expanded"))),
 )  # fmt: skip
 """Batches of two of them are from a few bytes to more than a MiB."""
 

@@ -40,13 +40,17 @@ RARE: tuple[dict[str, Any], ...] = (
     {"batch_sampler": Order(7, "gaps"), "collate_fn": Collate("list")},
     {"batch_size": 2, "sampler": Order(5, "named")},
     {"batch_size": None, "sampler": Order(5, "named")},
+    {"batch_size": 2, "sampler": Order(2, "flags")},
+    {"batch_size": 2, "sampler": Order(5, "labels")},
+    {"batch_size": None, "sampler": Order(2, "flags")},
+    {"batch_size": None, "sampler": Order(5, "labels")},
     {"batch_size": 2, "sampler": Probe("Unsized", 3)},
     {"batch_size": None, "sampler": Probe("Unsized", 4)},
     {"batch_size": 4, "sampler": Values(tuple(itertools.chain(*WORDS)))},
 )
 """Nothing to read, more than there is, other indices than numbers, batches of none, no length."""
 
-SHARED = (RARE[0], RARE[3], RARE[5], RARE[8], *RARE[12:19], RARE[-1])
+SHARED = (RARE[0], RARE[3], RARE[5], RARE[8], *RARE[12:21], RARE[-1])
 """Those that are tried with workers too."""
 
 GROWN: tuple[dict[str, Any], ...] = (

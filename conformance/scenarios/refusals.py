@@ -12,7 +12,10 @@ from conformance.scenarios import Scenario, Setting
 HALF = Raw(2.5, "float32")
 """No whole number, of a type that is no subclass of Python's float, as `numpy.float64` is."""
 
-NO_COUNT: tuple[Any, ...] = (0, -1, 2.0, "2", None, True, Raw(2.5, "float64"), HALF)
+WHOLE, FLAG = Raw(2.0, "float32"), Raw(True, "bool_")
+"""The same with a whole value, and a truth value of numpy."""
+
+NO_COUNT: tuple[Any, ...] = (0, -1, 2.0, "2", None, True, Raw(2.5, "float64"), HALF, WHOLE, FLAG)
 """What is no number of items."""
 
 
@@ -45,12 +48,12 @@ def refused(role: str) -> Iterator[dict[str, Any]]:
 def _balanced(role: str) -> Iterator[dict[str, Any]]:
     labels = Values((0, 1, 1, 0, 1))
     if role == "BalanceClassSampler":
-        for mode in ("sideways", 0, -1, 1.5, None, True, HALF):
+        for mode in ("sideways", "down", "", 0, -1, 1.5, None, True, HALF):
             yield {"labels": labels, "mode": mode}
         yield {"mode": "downsampling", "labels": Values(())}
         return
     weight = Values((1.0, 2.0))
-    for length in (0, -1, 2.5, "4", None, True, HALF):
+    for length in (0, -1, 2.5, "4", None, True, HALF, WHOLE, FLAG):
         yield {"labels": labels, "weight": weight, "length": length}
     for wrong in ((1.0,), (1.0, 2.0, 3.0), (1.0, -1.0), (1.0, float("nan")), (1.0, float("inf")),
                   (0.0, 0.0), ()):  # fmt: skip

@@ -29,8 +29,9 @@ MINUTE, IMMENSE = (tuple(scale * weight for weight in FOUR) for scale in (1e-9, 
 
 EVEN = (1.0,) * 8
 
-UNEVEN = Runs(((1.0, 6), (1000.0, 1), (1.0, 2)), times=8_000)
-"""Many light ones among heavy ones, and together 0.8 % of the draws."""
+UNEVEN = Runs(((1.0, 6), (1000.0, 1), (1.0, 1)), times=1 << 14)
+"""Many light ones among heavy ones, and together 0.7 % of the draws; 2^17 of all, so that of one
+number of 24 bits few are left to decide between two."""
 
 TAIL = Runs(((3.0, 1), (1e-7, 60_000), (5.0, 1), (1e-7, 9)))
 """Two heavy ones, and 60,000 beside which each is nothing in single precision."""

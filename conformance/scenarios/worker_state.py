@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from conformance.case import Case
-from conformance.datasets import Mapped, Order, Stream
+from conformance.datasets import Init, Mapped, Order, Stream
 from conformance.loading import (
     Drop,
     Free,
@@ -22,6 +22,7 @@ from conformance.operations import (
     Drain,
     Globals,
     Iterate,
+    Len,
     Open,
     Operation,
     Rebuild,
@@ -56,6 +57,8 @@ def _told(setting: Setting) -> Iterator[Case]:
         changed = [step for mark in (1, 2, 3) for step in (Tell(mark, how), Iterate())]
         data = (Mapped(4, gives="marked"), Stream(4, gives="marked"))[number % 2]
         yield loader(data, changed, num_workers=1 + number % 2, **KEPT[1])
+    # Of a large array the pickle of the dataset may only say where it lies.
+    yield loader(Mapped(4, gives="marked"), changed, num_workers=2, **KEPT[1])
 
 
 def _told_spawned(setting: Setting) -> Iterator[Case]:
@@ -118,6 +121,9 @@ def _kept(setting: Setting) -> Iterator[Case]:
     filled = [*whole, Tell(1, "lambda"), Iterate(), Globals(), Iterate(), Globals()]
     yield loader(Mapped(5), [*filled, kept, *filled], **forked)
     yield loader(Stream(7), [*longer, kept, *longer], num_workers=3, batch_size=2)
+    # What a worker is told at its start it may tell the dataset.
+    told: dict[str, Any] = {"num_workers": 1, "worker_init_fn": Init("mark")}
+    yield loader(Mapped(5, gives="marked"), [*longer, kept, *longer], **told)
 
 
 def _pairs(setting: Setting) -> Iterator[Case]:
@@ -151,6 +157,9 @@ def _asked(setting: Setting) -> Iterator[Case]:
         given = ({"num_workers": 2}, {"num_workers": 3, **KEPT[1]})
         for workers in ({"num_workers": 0}, {"num_workers": 1}, *given):
             yield loader(Mapped(8), plan, **workers, **options)
+        sized = all(order.sized for order in options.values() if isinstance(order, Order))
+        if sized:
+            yield loader(Mapped(8), [Journal(), Len(), Len(), Journal(), *plan[1:]], **options)
 
 
 def _asked_again(setting: Setting) -> Iterator[Case]:
@@ -197,9 +206,10 @@ def _timeouts(setting: Setting) -> Iterator[Case]:
     told = [Trickle(-1, 0.8), Open("a"), Take("a"), *opened]
     options = {"num_workers": 4, "batch_size": 8, "drop_last": True, "timeout": 1.0}
     yield loader(ends, told, "alone", **options)
-    # Each batch comes in time, and all of them together take longer than one may.
+    # Each batch comes in time; all of them, or all that are under way, take longer than one may.
     slow = [Trickle(0, 0.2), Open("a"), Drain("a")]
-    yield loader(Mapped(8, gated=1), slow, "alone", num_workers=1, timeout=0.9)
+    options = {"num_workers": 1, "prefetch_factor": 8, "timeout": 0.9}
+    yield loader(Mapped(8, gated=1), slow, "alone", **options)
     # The caller is slow, too: from batch to batch it takes longer than a call may.
     later = [Open("a"), Take("a"), Settle(), Trickle(0, 1.6), Take("a"), Ponder(1.2), Take("a")]
     options = {"num_workers": 1, "prefetch_factor": 1, "timeout": 1.0}

@@ -7,7 +7,7 @@ from typing import Any
 
 from conformance.case import Case
 from conformance.datasets import GENERATORS, Collate, Mapped, Stream
-from conformance.loading import Drop, Printed, Schedule, Settle, Strike
+from conformance.loading import Drop, Printed, Schedule, Settle, Strike, Trickle
 from conformance.operations import Iterate, Open, Operation, Rebuild, Reseed, Take
 from conformance.recipes import Generator
 from conformance.scenarios import Scenario, Setting
@@ -19,6 +19,9 @@ SINGLE: dict[str, Any] = {"batch_size": None, "collate_fn": Collate("list")}
 
 EACH = 3
 """How many items each worker draws for: enough to tell streams apart."""
+
+PACE_S = 0.15
+"""Longer than it takes to begin another pass."""
 
 MANY = 9
 """More workers than cores or digits that somebody may have had in mind."""
@@ -64,6 +67,15 @@ def _dice_again(setting: Setting) -> Iterator[Case]:
     yield loader(Mapped(4, gives="dice"), killed, "alone", **one)
 
 
+def _dice_after(setting: Setting) -> Iterator[Case]:
+    """Seeded alike, a worker has gone further, or less far, in a pass that was broken off."""
+    quick: list[Operation] = [Open("a"), Take("a", 2), Settle(), Drop("a"), *_passes(1, 1)]
+    slow = [Trickle(0, PACE_S), Open("a"), Take("a", 2), Drop("a"), *_passes(1, 1)]
+    plan = [Reseed(3, "torch"), Rebuild(()), *quick, Reseed(3, "torch"), Rebuild(()), *slow]
+    options: dict[str, Any] = {"num_workers": 1, "prefetch_factor": 4, **SINGLE, **KEPT[1]}
+    yield loader(Mapped(2 * EACH, gives="dice", gated=1), plan, "alone", **options)
+
+
 def _dice_elsewhere(setting: Setting) -> Iterator[Case]:
     """The same in two processes that know nothing of each other."""
     plan = [Reseed(3, "torch"), Rebuild(()), *_passes(2)]
@@ -103,6 +115,7 @@ def _own(setting: Setting) -> Iterator[Case]:
 
 DICE = Scenario("dice", _dice)
 DICE_AGAIN = Scenario("dice-again", _dice_again)
+DICE_AFTER = Scenario("dice-after", _dice_after)
 DICE_ELSEWHERE = Scenario("dice-elsewhere", _dice_elsewhere)
 RANK_DICE = Scenario("rank-dice", _rank_dice)
 RANK_DICE_SPAWNED = Scenario("rank-dice-spawned", _rank_dice_spawned, slow=True)

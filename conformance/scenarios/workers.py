@@ -9,8 +9,17 @@ from typing import Any
 from hypothesis import strategies as st
 
 from conformance.case import Case
-from conformance.datasets import Fault, Mapped, Order, Stream
-from conformance.loading import Describe, Free, Journal, Schedule, Settle, Shut, Trickle
+from conformance.datasets import Collate, Fault, Mapped, Order, Stream
+from conformance.loading import (
+    Describe,
+    Drop,
+    Free,
+    Journal,
+    Schedule,
+    Settle,
+    Shut,
+    Trickle,
+)
 from conformance.operations import Drain, Iterate, Len, Open, Operation, Rebuild, Reseed, Take
 from conformance.recipes import Generator
 from conformance.scenarios import Scenario, Setting
@@ -30,6 +39,9 @@ TOGETHER = 140
 
 FAR = 12
 """So many batches under way for each worker are more than somebody may have had in mind."""
+
+PACE_S = 0.15
+"""Longer than it takes to begin another pass."""
 
 LATE_S = 0.7
 """An item that takes longer than somebody may let other workers be idle."""
@@ -98,6 +110,8 @@ def _alike(setting: Setting) -> Iterator[Case]:
     yield loader(of(KNOWN, 2 * len(KNOWN)), plan, num_workers=2, batch_size=2)
     single = (*KNOWN, *SIGNALS)
     yield loader(of(single, len(single), 1), plan, num_workers=2, batch_size=None)
+    kept: dict[str, Any] = {"collate_fn": Collate("list")}
+    yield loader(Mapped(3, gives="views"), plan, num_workers=2, **kept)
 
 
 def _started(setting: Setting) -> Iterator[Case]:
@@ -141,6 +155,14 @@ def _unordered(setting: Setting) -> Iterator[Case]:
     ]  # fmt: skip
     options = {"num_workers": 3, "in_order": False, "persistent_workers": True}
     yield Case(ROLE, parcels(13, 2, **options), [*passes, Journal()])
+
+
+def _unordered_after(setting: Setting) -> Iterator[Case]:
+    """Batches of a pass that was broken off are still being made when the next one begins."""
+    if takes(setting, in_order=1):
+        options = {"num_workers": 2, "in_order": False, "persistent_workers": True}
+        plan = [Trickle(-1, PACE_S), Open("a"), Take("a"), Drop("a"), Iterate()]
+        yield Case(ROLE, parcels(6, **options), plan, world="alone")
 
 
 def _ahead(setting: Setting) -> Iterator[Case]:
@@ -191,5 +213,6 @@ ORDERS = Scenario("orders", _fresh, lambda s: _drawn(s), share=0.4)
 ALIKE = Scenario("alike", _alike)
 STARTED = Scenario("started", _started, slow=True)
 UNORDERED = Scenario("unordered", _unordered)
+UNORDERED_AFTER = Scenario("unordered-after", _unordered_after)
 AHEAD = Scenario("ahead", _ahead)
 LATE = Scenario("late-batches", _late)

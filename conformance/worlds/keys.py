@@ -20,6 +20,20 @@ class Named(NamedTuple):
     kind: str = NAMED
 
 
+class Label(int):
+    """An index of a kind of its own; what it is as a plain integer is no index."""
+
+    def __new__(cls, place: int) -> Label:
+        made = super().__new__(cls, -1 - place)
+        made.place = place
+        return made
+
+    place: int
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Label, (self.place,)
+
+
 KEYS: dict[str, Callable[[int], Any]] = {
     "texts": lambda i: f"item {i}",
     "tuples": lambda i: (i, "item"),
@@ -29,6 +43,8 @@ KEYS: dict[str, Callable[[int], Any]] = {
     "lambdas": lambda i: lambda: i,
     "arrays": lambda i: np.array([i, -1]),
     "odd": lambda i: ODD[i],
+    "flags": lambda i: i == 0,
+    "labels": Label,
 }
 """Index i, by the orders that give it so."""
 
@@ -37,6 +53,10 @@ def number(key: Any) -> Any:
     """The number of the item that an index stands for."""
     if isinstance(key, np.ndarray):
         return int(key[0])
+    if isinstance(key, Label):
+        return key.place
+    if isinstance(key, bool):
+        return int(not key)
     if (not key and key != 0) or key is ...:
         return ODD.index(key)
     if isinstance(key, tuple) and NAMED in key and not isinstance(key, Named):

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch.utils.data import BatchSampler, Sampler
+from torch.utils.data import BatchSampler, Sampler, SequentialSampler
 
 from conformance.recipes import part
 from conformance.worlds.mishaps import leaked
@@ -199,8 +199,8 @@ class Pairs(Counting):
         return part(place, self.at)
 
 
-class Sourced(Descending):
-    """Keeps what torch's samplers keep, under the same names, and has an order of its own."""
+class Sourced(Descending, SequentialSampler):
+    """Keeps what torch's samplers keep, derives from one, and has an order of its own."""
 
     def __init__(self, count: int, at: int = 0) -> None:
         super().__init__(count, at)

@@ -142,6 +142,11 @@ def _buffer(i: int, data: Any) -> torch.Tensor:
     return held
 
 
+def _views(i: int, data: Any) -> list[torch.Tensor]:
+    x = torch.arange(9600).reshape(96, 100) + i
+    return [x, x.t(), x[::2]]
+
+
 SAMPLES: dict[str, Callable[[int, Any], Any]] = {
     "number": lambda i, _: i,
     "parcel": lambda i, data: Parcel(i, data.gate, data.worker),
@@ -179,6 +184,7 @@ SAMPLES: dict[str, Callable[[int, Any], Any]] = {
     "bag": lambda i, _: Bag(f"bag {i}", x=torch.tensor([i]), y=[b"b", torch.tensor(0.5)]),
     "row": _row,
     "pair": _pair,
+    "views": _views,
     "range": lambda i, _: {"x": torch.tensor(i), "ids": range(i, i + 2)},
 }
 """Ways to make item `i` of a dataset `data`."""

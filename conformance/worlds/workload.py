@@ -140,19 +140,40 @@ class MappedData(_Source):
 class SizedData(MappedData):
     """`Mapped`."""
 
+    recipe: Mapped
+
     def __len__(self) -> int:
         return self.n
 
-
-class ManyData(SizedData):
-    """`Mapped` with `__getitems__`; each call of it is reported as "collate"."""
-
-    recipe: Mapped
-
-    def __getitems__(self, indices: list[int]) -> list[Any]:
+    def several(self, indices: list[int]) -> list[Any]:
+        """What `__getitems__` gives; each call is reported as "collate"."""
         self.gate.report("collate", len(indices), self.worker)
         found = [self.item(number(index)) for index in indices]
-        return {"all": found, "fewer": found[:-1], "more": [*found, *found[:1]]}[self.recipe.many]
+        return {"fewer": found[:-1], "more": [*found, *found[:1]]}.get(self.recipe.many, found)
+
+
+class ManyData(SizedData):
+    """`Mapped` with `__getitems__`."""
+
+    def __getitems__(self, indices: list[int]) -> list[Any]:
+        return self.several(indices)
+
+
+class HeldManyData(SizedData):
+    """The same as an attribute of the object."""
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self.__getitems__ = self.several
+
+
+class DelegatingData(SizedData):
+    """The same through `__getattr__`, as a wrapper has it of what it wraps."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "__getitems__":
+            return self.several
+        raise AttributeError(name)
 
 
 class NotManyData(SizedData):
@@ -227,11 +248,16 @@ def change(dataset: Any, mark: int, how: str) -> None:
         dataset.change(mark, how)
 
 
+MANY: dict[str, type[MappedData]] = {
+    "": MappedData, "none": NotManyData, "held": HeldManyData, "delegated": DelegatingData,
+}  # fmt: skip
+
+
 def mapped(recipe: Mapped, gate: Gate, info: Info) -> Any:
     """The dataset of a `Mapped`."""
     if recipe.gives == "listed":
         return list(range(recipe.n))
-    many = {"": MappedData, "none": NotManyData}.get(recipe.many, ManyData)
+    many = MANY.get(recipe.many, ManyData)
     kind = SizedData if recipe.sized and not recipe.many else many
     return kind(recipe, gate, info)
 

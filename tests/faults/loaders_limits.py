@@ -148,7 +148,7 @@ class AsksInPieces(DataLoader[Any]):
     ANOMALY = "asked-otherwise"
 
     def __init__(self, dataset: Any, *args: Any, **kwargs: Any) -> None:
-        many = hasattr(dataset, "__getitems__") and kwargs.get("batch_size", 1) is not None
+        many = bool(getattr(dataset, "__getitems__", None)) and kwargs.get("batch_size", 1)
         super().__init__(_InPieces(dataset) if many else dataset, *args, **kwargs)
 
 

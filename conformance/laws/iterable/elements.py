@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 from conformance import loading as lo
@@ -38,6 +39,12 @@ from conformance.laws.loading import (
 )  # fmt: skip
 from conformance.trace import Trace
 
+TEXTS: dict[str, Callable[[int], str]] = {
+    "odd": lambda i: plain(odd(i)),
+    "array": lambda i: f"ndarray(int32, [2], [{i}, {i}])",
+}
+"""How elements that are no numbers are described."""
+
 WAIT_S = 5.0
 """A pass over a few elements that takes longer has waited for something."""
 
@@ -47,7 +54,7 @@ def once(trace: Trace) -> Violation | None:
     """After an error elements may be missing, but none comes twice."""
     if stream(trace.case).faults:
         return _twice(trace)
-    if stream(trace.case).gives == "odd" or collation(trace.case) == "thin":
+    if stream(trace.case).gives in TEXTS or collation(trace.case) == "thin":
         return _described(trace)
     data, rank = undisturbed(trace, *DIVIDED), built(trace)
     require(not dropping(trace.case) and runs(rank))
@@ -92,10 +99,8 @@ def _described(trace: Trace) -> Violation | None:
 
 def _texts(case: Case) -> list[str]:
     """The batches, or elements, of a pass as they are described."""
-    strange, first = stream(case).gives == "odd", int(thinned(case))
-    batches = [
-        [plain(odd(e) if strange else e) for e in flat([batch])[first:]] for batch in in_turn(case)
-    ]
+    text, first = TEXTS.get(stream(case).gives, plain), int(thinned(case))
+    batches = [[*map(text, flat([batch])[first:])] for batch in in_turn(case)]
     if arguments(case).get("batch_size", 1) is None:
         return [text for batch in batches for text in batch]
     return [f"list({', '.join(batch)})" for batch in batches]

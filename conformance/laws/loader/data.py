@@ -46,7 +46,7 @@ def getitems(trace: Trace) -> Violation | None:
     many = mapped(case).many
     require(many and arguments(case).get("batch_size", 1) is not None)
     made = runs(rank)
-    if many == "all":
+    if many in ("all", "held", "delegated"):
         return _asked_otherwise(rank, case)
     if many == "none":
         return _asked_in_vain(rank, case)

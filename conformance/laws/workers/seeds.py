@@ -28,6 +28,8 @@ SOURCES = ("torch", "numpy", "random")
 AGREE_MIN = 2
 """So many equal draws make two streams the same."""
 
+TIMING = (op.Reseed, lo.Schedule, lo.Trickle, lo.Settle)
+
 WARNS = ("random", "generator", "rng", "seed", "draw", "repeat")
 """Words of a warning that tells of generators that repeat."""
 
@@ -185,8 +187,8 @@ def _seeded_alike(case: Case, rank: RankTrace) -> bool:
 
 
 def _uses(steps: list[Any]) -> list[str]:
-    """What was done with a loader, its schedules left out: they decide nothing here."""
-    return [repr(step) for step in steps if not isinstance(step, (op.Reseed, lo.Schedule))]
+    """What was done with a loader, all left out that decides when only, and nothing here."""
+    return [repr(step) for step in steps if not isinstance(step, TIMING)]
 
 
 def _torch_seed(steps: list[Any]) -> int | None:

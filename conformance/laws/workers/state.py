@@ -183,7 +183,7 @@ def _live(rank: RankTrace, run: Run) -> bool:
 
 @law("workers.sampler-once")
 def sampler_once(trace: Trace) -> Violation | None:
-    """Between two looks at the journal there are as many calls of `iter` as passes."""
+    """Between two looks at the journal there are as many calls of `iter` as passes, also none."""
     rank = built(trace)
     given = dict(trace.case.arguments)
     require(any(isinstance(given.get(name), Order) for name in ("sampler", "batch_sampler")))
@@ -194,8 +194,9 @@ def sampler_once(trace: Trace) -> Violation | None:
         if passes and any(event.error for event in window):
             continue
         judged = judged or passes > 0
-        if passes and calls != passes:
-            anomaly = "sampler-restarted" if calls > passes else "sampler-not-asked"
+        if calls != passes:
+            more = "sampler-restarted" if passes else "sampler-asked-beside"
+            anomaly = more if calls > passes else "sampler-not-asked"
             saw = f"iter() of the sampler was called {calls} times for {passes} pass(es)"
             about = "no workers" if workers(trace.case) == 0 else "workers"
             return Violation(anomaly, saw, about=about)

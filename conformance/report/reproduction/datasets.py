@@ -41,6 +41,7 @@ GIVES = {
     "bag": "Bag(f'bag {{i}}', x=torch.tensor([i]), y=[b'b', torch.tensor(0.5)])",
     "row": "_row(i, self)", "pair": "_pair(i, self)",
     "range": "{{'x': torch.tensor(i), 'ids': range(i, i + 2)}}",
+    "views": "(lambda x: [x, x.t(), x[::2]])(torch.arange(9600).reshape(96, 100) + i)",
     "own-Generator": "(i, worker, int(self.own.integers({d})))",
     "own-RandomState": "(i, worker, int(self.own.randint({d})))",
     "own-Random": "(i, worker, self.own.randrange({d}))",
@@ -85,7 +86,7 @@ MODULES = ("torch", "numpy", "random", "collections", "gc", "operator", "types")
 
 NUMBERS = {
     "texts": "i = int(i[len('item ') :])", "odd": f"i = {ODD_KEYS}.index(i)",
-    "named": "i = i.place",
+    "named": "i = i.place", "labels": "i = i.place", "flags": "i = int(not i)",
     **dict.fromkeys(("tuples", "lists", "pairs", "arrays"), "i = int(i[0])"),
 }  # fmt: skip
 """The number of the item that an index stands for, by the orders whose indices are no numbers."""
@@ -192,11 +193,24 @@ def _held(draft: Draft, gives: str) -> list[str]:
 def _many(draft: Draft, recipe: Mapped) -> list[str]:
     if recipe.many == "none":
         return ["__getitems__ = None"]
-    answers = {"all": "found", "fewer": "found[:-1]", "more": "found + found[:1]"}
+    answers = {"fewer": "found[:-1]", "more": "found + found[:1]"}
+    name = "fetched" if recipe.many in ELSEWHERE else "__getitems__"
     return [
-        "def __getitems__(self, indices):", *indented(reported(draft, "collate", "len(indices)")),
-        "    found = [self[i] for i in indices]", f"    return {answers[recipe.many]}",
+        f"def {name}(self, indices):", *indented(reported(draft, "collate", "len(indices)")),
+        "    found = [self[i] for i in indices]",
+        f"    return {answers.get(recipe.many, 'found')}",
+        *ELSEWHERE.get(recipe.many, ()),
     ]  # fmt: skip
+
+
+ELSEWHERE = {
+    "held": ("def __init__(self):", "    self.__getitems__ = self.fetched"),
+    "delegated": (
+        "def __getattr__(self, name):", "    if name == '__getitems__':",
+        "        return self.fetched", "    raise AttributeError(name)",
+    ),
+}  # fmt: skip
+"""Where `__getitems__` is, if not in the class."""
 
 
 def stream(draft: Draft, recipe: Stream) -> str:

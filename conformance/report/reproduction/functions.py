@@ -9,7 +9,8 @@ from conformance.report.reproduction.forms import odd
 from conformance.report.reproduction.gates import held, reported
 from conformance.report.reproduction.mishaps import faults, mishap
 from conformance.report.reproduction.origin import role_name
-from conformance.worlds.keys import ODD
+from conformance.report.reproduction.sources import copied
+from conformance.worlds.keys import ODD, Label
 
 LISTS = {
     "ascending": "range({n})", "descending": "range({last}, -1, -1)",
@@ -19,7 +20,8 @@ LISTS = {
     "lists": "[[k] for k in range({n})]", "pairs": "[(k, -1) for k in range({n})]",
     "arrays": "[numpy.array([k, -1]) for k in range({n})]",
     "gaps": "[[k // 2] if k % 2 else [] for k in range({n})]",
-    "odd": f"{list(ODD)}[:{{n}}]",
+    "odd": f"{list(ODD)}[:{{n}}]", "flags": "[k == 0 for k in range({n})]",
+    "labels": "[Label(k) for k in range({n})]",
 }  # fmt: skip
 """Samplers that are a list, if nobody asks what was drawn from them."""
 
@@ -33,6 +35,7 @@ PLACES = {
     "lists": "[k]", "pairs": "(k, -1)", "odd": f"{ODD}[k]",
     "arrays": "numpy.array([k, -1])", "named": "Named(k)",
     "epochs-batches": "[(k + turned) % {n}]", "again": "k", "again-batches": "[k]",
+    "flags": "k == 0", "labels": "Label(k)",
 }  # fmt: skip
 """The index at place `k`."""
 
@@ -50,6 +53,8 @@ def order(draft: Draft, recipe: Order) -> str:
         draft.need("collections")
         fields = "['place', 'kind'], defaults=['named']"
         draft.define("Named", [f"Named = collections.namedtuple('Named', {fields})"])
+    if recipe.how == "labels":
+        copied(draft, Label)
     if recipe.how.startswith("again"):
         return draft.define("Order", _again(recipe)) + "()"
     if recipe.sized and not recipe.faults and not draft.reports and recipe.how not in LAZY:

@@ -34,6 +34,9 @@ KEPT = {
 }
 """What some keep as torch's samplers do."""
 
+BASES = {"Bucketed": "BatchSampler", "Sourced": "SequentialSampler"}
+"""The classes of torch that some derive from."""
+
 POSES = {
     "Posing": [
         "    batch_size, drop_last, num_samples, replacement = 2, True, 1, False",
@@ -91,8 +94,8 @@ def _class(draft: Draft, recipe: Probe) -> list[str]:
     sized = hasattr(_kind(recipe), "__len__")
     polled = draft.has(Inspect) and sized
     polled = polled and recipe.name not in RANDOM
-    base = "BatchSampler" if recipe.name == "Bucketed" else "Sampler"
-    lines = [f"class {_name(recipe)}({stand_in(draft, base)}):", *POSES.get(recipe.name, ())]
+    base = stand_in(draft, BASES.get(recipe.name, "Sampler"))
+    lines = [f"class {_name(recipe)}({base}):", *POSES.get(recipe.name, ())]
     lines += _init(recipe, polled)
     lines += indented((line.format(cut=recipe.at == 2) for line in KEPT.get(recipe.name, ())), 2)
     lines += indented([BENEATH] * (recipe.name == "Epoched" and bool(recipe.at)), 2)
