@@ -58,9 +58,9 @@ class Mapped(Recipe):
     An index may be a number, or what an `Order` makes of it: text, a tuple, a list.
 
     sized: it has `__len__`. many: its `__getitems__` gives "all" that is asked, "fewer" or "more",
-    or is None ("none"); "held" and "delegated": it gives all, and is an attribute of the object, or
-    what `__getattr__` finds; it has no such attribute if empty. gated: every so many items, the
-    last of them stops at the gate.
+    fewer as an iterator ("lazy"), or is None ("none"); "held" and "delegated": it gives all, and is
+    an attribute of the object, or what `__getattr__` finds; it has no such attribute if empty.
+    gated: every so many items, the last of them stops at the gate.
     """
 
     n: int
@@ -128,8 +128,9 @@ class Order(Recipe):
     "again-batches" (ascending; asked after its end, an iterator starts over), "gaps" (each second
     batch has one index, the others none), and indices that stand for 0 .. n-1: "texts", "tuples",
     "named" (named tuples), "lists", "pairs", "arrays" (of numpy, of two numbers), "odd" (None, an
-    empty text, ...: six at most), "flags" (True and False, which are not 1 and 0), "labels"
-    (integers with an attribute that tells). sized: it has `__len__`.
+    empty text, ...: six at most), "flags" (True and False, which are not 1 and 0),
+    "labels" (integers with an attribute that tells), "long" (texts of 256 KiB). sized: it has
+    `__len__`.
     """
 
     n: int

@@ -10,7 +10,17 @@ from by_hand import UNMET, error, events, journal, judged, seen
 from conformance.case import Case
 from conformance.datasets import Collate, Mapped, Order
 from conformance.loading import Drop, Journal, Tell
-from conformance.operations import Drain, Globals, Iterate, Open, Rebuild, Reseed, SetEpoch, Take
+from conformance.operations import (
+    Drain,
+    Globals,
+    Iterate,
+    Len,
+    Open,
+    Rebuild,
+    Reseed,
+    SetEpoch,
+    Take,
+)
 from conformance.recipes import Role
 from conformance.trace import Error, Event, RankTrace, Trace
 
@@ -172,6 +182,16 @@ def test_the_sampler_is_asked_once_a_pass(before, after, anomaly):
     given = case(2, Journal(), ONE, Journal(), sampler=Order(2))
 
     found = seen(given, journal(*before), [0, 1], journal(*after))
+
+    assert judged("workers.sampler-once", found) == anomaly
+
+
+@pytest.mark.parametrize(("asked", "anomaly"), [((), ""), (("begin 0",), "sampler-asked-beside")])
+def test_the_length_does_not_ask_the_sampler(asked, anomaly):
+    """A call of `iter` between two looks is one too many if there was only `len`."""
+    given = case(2, Journal(), Len(), Journal(), ONE, Journal(), sampler=Order(2))
+
+    found = seen(given, journal(), 1, journal(*asked), [0, 1], journal("begin 0"))
 
     assert judged("workers.sampler-once", found) == anomaly
 

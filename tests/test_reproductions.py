@@ -234,13 +234,14 @@ def test_every_recipe_of_loaders_compiles(given: dict[str, Any]) -> None:
 @pytest.mark.parametrize("how", NUMBERS)
 def test_indices_that_are_no_numbers_lead_to_the_items(how: str) -> None:
     """The dataset of a script gives what the suite's own gives for what its sampler yields."""
-    given = {"dataset": Mapped(4, gives="float"), "sampler": Order(4, how), "batch_size": None}
+    n = 2 if how == "flags" else 4
+    given = {"dataset": Mapped(n, gives="float"), "sampler": Order(n, how), "batch_size": None}
     text = written_for(Case("DataLoader", given, [op.Iterate()]), "loader.batches")
     scope: dict[str, Any] = {}
     exec(text.partition("def look")[0], scope)
-    sampler = eval(LISTS[how].format(n=4), scope)
+    sampler = eval(LISTS[how].format(n=n), scope)
 
-    assert [scope["Data"]()[index] for index in sampler] == [0.5, 1.5, 2.5, 3.5]
+    assert [scope["Data"]()[index] for index in sampler] == [0.5, 1.5, 2.5, 3.5][:n]
 
 
 @pytest.mark.parametrize("name", PROBES)

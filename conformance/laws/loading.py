@@ -40,7 +40,7 @@ def collation(case: Case) -> str:
     return function.how if isinstance(function, Collate) else ""
 
 
-KEYED = ("texts", "tuples", "named", "lists", "pairs", "arrays", "odd", "flags", "labels")
+KEYED = ("texts", "tuples", "named", "lists", "pairs", "arrays", "odd", "flags", "labels", "long")
 """Orders whose indices stand for 0, 1, ... and are no numbers."""
 
 

@@ -82,6 +82,9 @@ def _modes(setting: Setting) -> Iterator[Case]:
             yield loader(Mapped(n), PASS, batch_size=size, drop_last=drop, num_workers=2)
     for options in options_of(setting, MORE):
         yield loader(Mapped(7), PASS, batch_size=2, **options)
+    # What is asked for and what is answered are each more than a pipe holds.
+    for options in options_of(setting, [{"num_workers": 1, "prefetch_factor": 4}]):
+        yield loader(Mapped(8, gives="bulk"), PASS, sampler=Order(8, "long"), **options)
 
 
 def _again(setting: Setting) -> Iterator[Case]:
@@ -167,7 +170,7 @@ def _getitems(setting: Setting) -> Iterator[Case]:
             yield loader(Mapped(6, many=many), [Iterate(), Journal()], **options)
     for n in (300, MANY):
         yield loader(Mapped(n, many="all"), [Iterate(), Journal()], batch_size=n)
-    for many in ("held", "delegated"):
+    for many in ("held", "delegated", "lazy"):
         yield loader(Mapped(5, many=many), [Iterate(), Journal()], batch_size=2)
 
 

@@ -44,6 +44,7 @@ KEYS: dict[str, Callable[[int], Any]] = {
     "arrays": lambda i: np.array([i, -1]),
     "odd": lambda i: ODD[i],
     "flags": lambda i: i == 0,
+    "long": lambda i: f"item {i}".ljust(1 << 18),
     "labels": Label,
 }
 """Index i, by the orders that give it so."""

@@ -145,17 +145,18 @@ class SizedData(MappedData):
     def __len__(self) -> int:
         return self.n
 
-    def several(self, indices: list[int]) -> list[Any]:
+    def several(self, indices: list[int]) -> Any:
         """What `__getitems__` gives; each call is reported as "collate"."""
         self.gate.report("collate", len(indices), self.worker)
         found = [self.item(number(index)) for index in indices]
-        return {"fewer": found[:-1], "more": [*found, *found[:1]]}.get(self.recipe.many, found)
+        others = {"fewer": found[:-1], "more": [*found, *found[:1]], "lazy": iter(found[:-1])}
+        return others.get(self.recipe.many, found)
 
 
 class ManyData(SizedData):
     """`Mapped` with `__getitems__`."""
 
-    def __getitems__(self, indices: list[int]) -> list[Any]:
+    def __getitems__(self, indices: list[int]) -> Any:
         return self.several(indices)
 
 

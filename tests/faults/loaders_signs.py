@@ -51,6 +51,24 @@ class ManyByTheClass(_Asking):
     fetcher = _AsksTheClass
 
 
+class _CountsIfItCan(MapFetcher):
+    def _all_samples(self, indices: Any) -> list[Any]:
+        if not getattr(self._dataset, "__getitems__", None):
+            return self._samples(indices)
+        found = self._dataset.__getitems__(indices)
+        if hasattr(found, "__len__") and len(found) != len(indices):
+            raise RuntimeError(f"{len(indices)} items were asked for, and {len(found)} given")
+        return [*found]
+
+
+class CountsIfItCan(_Asking):
+    """What `__getitems__` gives is counted if it has a length, and else taken as it comes."""
+
+    CAUGHT_BY = ("loader.getitems",)
+    ANOMALY = "wrong-count-accepted"
+    fetcher = _CountsIfItCan
+
+
 def _numbers(batch: Any) -> Any:
     if isinstance(batch, list):
         return [_numbers(index) for index in batch]

@@ -183,7 +183,8 @@ def _live(rank: RankTrace, run: Run) -> bool:
 
 @law("workers.sampler-once")
 def sampler_once(trace: Trace) -> Violation | None:
-    """Between two looks at the journal there are as many calls of `iter` as passes, also none."""
+    """Between two looks at the journal there are as many calls of `iter` as passes; those of
+    the construction are no pass's."""
     rank = built(trace)
     given = dict(trace.case.arguments)
     require(any(isinstance(given.get(name), Order) for name in ("sampler", "batch_sampler")))
@@ -194,7 +195,8 @@ def sampler_once(trace: Trace) -> Violation | None:
         if passes and any(event.error for event in window):
             continue
         judged = judged or passes > 0
-        if calls != passes:
+        asked = any(isinstance(event.operation, op.Len) for event in window)
+        if calls != passes and (passes or asked):
             more = "sampler-restarted" if passes else "sampler-asked-beside"
             anomaly = more if calls > passes else "sampler-not-asked"
             saw = f"iter() of the sampler was called {calls} times for {passes} pass(es)"

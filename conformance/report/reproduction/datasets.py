@@ -87,6 +87,7 @@ MODULES = ("torch", "numpy", "random", "collections", "gc", "operator", "types")
 NUMBERS = {
     "texts": "i = int(i[len('item ') :])", "odd": f"i = {ODD_KEYS}.index(i)",
     "named": "i = i.place", "labels": "i = i.place", "flags": "i = int(not i)",
+    "long": "i = int(i[len('item ') :])",
     **dict.fromkeys(("tuples", "lists", "pairs", "arrays"), "i = int(i[0])"),
 }  # fmt: skip
 """The number of the item that an index stands for, by the orders whose indices are no numbers."""
@@ -193,7 +194,7 @@ def _held(draft: Draft, gives: str) -> list[str]:
 def _many(draft: Draft, recipe: Mapped) -> list[str]:
     if recipe.many == "none":
         return ["__getitems__ = None"]
-    answers = {"fewer": "found[:-1]", "more": "found + found[:1]"}
+    answers = {"fewer": "found[:-1]", "more": "found + found[:1]", "lazy": "iter(found[:-1])"}
     name = "fetched" if recipe.many in ELSEWHERE else "__getitems__"
     return [
         f"def {name}(self, indices):", *indented(reported(draft, "collate", "len(indices)")),

@@ -22,6 +22,7 @@ LISTS = {
     "gaps": "[[k // 2] if k % 2 else [] for k in range({n})]",
     "odd": f"{list(ODD)}[:{{n}}]", "flags": "[k == 0 for k in range({n})]",
     "labels": "[Label(k) for k in range({n})]",
+    "long": "[f'item {{k}}'.ljust(1 << 18) for k in range({n})]",
 }  # fmt: skip
 """Samplers that are a list, if nobody asks what was drawn from them."""
 
@@ -35,7 +36,7 @@ PLACES = {
     "lists": "[k]", "pairs": "(k, -1)", "odd": f"{ODD}[k]",
     "arrays": "numpy.array([k, -1])", "named": "Named(k)",
     "epochs-batches": "[(k + turned) % {n}]", "again": "k", "again-batches": "[k]",
-    "flags": "k == 0", "labels": "Label(k)",
+    "flags": "k == 0", "labels": "Label(k)", "long": "f'item {{k}}'.ljust(1 << 18)",
 }  # fmt: skip
 """The index at place `k`."""
 
