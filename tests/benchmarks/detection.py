@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import signal
 import sys
 import time
 from collections.abc import Iterator
@@ -114,6 +115,7 @@ def save(new: list[Row]) -> None:
 
 
 def main() -> int:
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # `run` ends its processes and saves
     chosen = arguments()
     if chosen.check:
         print(*stale(data.read()), sep="\n")
