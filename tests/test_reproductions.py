@@ -206,7 +206,7 @@ def test_every_operation_of_loaders_compiles(kind: type) -> None:
 
 
 WAYS = ("list", "sum", "double", "odd", "lambda")
-ANSWERS = ("all", "fewer", "more")
+ANSWERS = ("all", "fewer", "more", "lazy", "held", "delegated")
 
 GIVEN: list[dict[str, Any]] = [
     *({"dataset": Mapped(4, gives=gives)} for gives in GIVES),

@@ -11,6 +11,7 @@ from conformance import operations as op
 from conformance.case import Case
 from conformance.datasets import Collate, Fault, Mapped, Order, Stream
 from conformance.laws import require
+from conformance.laws.inner import inner_pass
 from conformance.recipes import Probe, Raw, Role, Values, part
 from conformance.trace import Error, Event, Items, RankTrace, Record, Trace
 
@@ -54,9 +55,8 @@ def indices(case: Case, epoch: int = 0) -> list[int] | None:
     if sampler is None:
         plain = isinstance(data, Mapped) and not given.get("shuffle")
         return list(range(data.n)) if plain and "batch_sampler" not in given else None
-    if isinstance(sampler, Probe):  # Counting, Unsized, Sourced
-        up = list(range(sampler.count))
-        return up[::-1] if sampler.name == "Sourced" else up
+    if isinstance(sampler, Probe):
+        return [*map(int, inner_pass(sampler, sampler.count))]
     if isinstance(sampler, Order) and sampler.how in ("ascending", "descending", "again"):
         up = list(range(sampler.n))
         return up[::-1] if sampler.how == "descending" else up

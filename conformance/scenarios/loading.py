@@ -16,6 +16,9 @@ from conformance.scenarios import Setting
 
 ROLE = "DataLoader"
 
+PACE_S = 0.15
+"""How long an item takes that is still being made when the next pass has begun."""
+
 PARCELS: dict[str, Any] = {"collate_fn": Collate("list")}
 """Parcels are kept as they are, so that they can report their arrival."""
 

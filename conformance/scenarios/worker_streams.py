@@ -11,7 +11,7 @@ from conformance.loading import Drop, Printed, Schedule, Settle, Strike, Trickle
 from conformance.operations import Iterate, Open, Operation, Rebuild, Reseed, Take
 from conformance.recipes import Generator
 from conformance.scenarios import Scenario, Setting
-from conformance.scenarios.loading import ROLE, loader
+from conformance.scenarios.loading import PACE_S, ROLE, loader
 from conformance.scenarios.worker_state import KEPT
 
 SINGLE: dict[str, Any] = {"batch_size": None, "collate_fn": Collate("list")}
@@ -19,9 +19,6 @@ SINGLE: dict[str, Any] = {"batch_size": None, "collate_fn": Collate("list")}
 
 EACH = 3
 """How many items each worker draws for: enough to tell streams apart."""
-
-PACE_S = 0.15
-"""Longer than it takes to begin another pass."""
 
 MANY = 9
 """More workers than cores or digits that somebody may have had in mind."""

@@ -25,6 +25,7 @@ from conformance.recipes import Generator
 from conformance.scenarios import Scenario, Setting
 from conformance.scenarios.loader_forms import KNOWN, SIGNALS, of
 from conformance.scenarios.loading import (
+    PACE_S,
     ROLE,
     chunked,
     interleavings,
@@ -39,9 +40,6 @@ TOGETHER = 140
 
 FAR = 12
 """So many batches under way for each worker are more than somebody may have had in mind."""
-
-PACE_S = 0.15
-"""Longer than it takes to begin another pass."""
 
 LATE_S = 0.7
 """An item that takes longer than somebody may let other workers be idle."""

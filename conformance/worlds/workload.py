@@ -140,10 +140,14 @@ class MappedData(_Source):
 class SizedData(MappedData):
     """`Mapped`."""
 
-    recipe: Mapped
-
     def __len__(self) -> int:
         return self.n
+
+
+class _Several(SizedData):
+    """`Mapped` with `__getitems__`, which the heirs have where they have it."""
+
+    recipe: Mapped
 
     def several(self, indices: list[int]) -> Any:
         """What `__getitems__` gives; each call is reported as "collate"."""
@@ -153,23 +157,23 @@ class SizedData(MappedData):
         return others.get(self.recipe.many, found)
 
 
-class ManyData(SizedData):
-    """`Mapped` with `__getitems__`."""
+class ManyData(_Several):
+    """In the class."""
 
     def __getitems__(self, indices: list[int]) -> Any:
         return self.several(indices)
 
 
-class HeldManyData(SizedData):
-    """The same as an attribute of the object."""
+class HeldManyData(_Several):
+    """As an attribute of the object."""
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
         self.__getitems__ = self.several
 
 
-class DelegatingData(SizedData):
-    """The same through `__getattr__`, as a wrapper has it of what it wraps."""
+class DelegatingData(_Several):
+    """Through `__getattr__`, as a wrapper has it of what it wraps."""
 
     def __getattr__(self, name: str) -> Any:
         if name == "__getitems__":

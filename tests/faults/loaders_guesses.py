@@ -17,7 +17,7 @@ from typing import Any
 
 import torch
 from loaders import _Collates
-from loaders_neglects import _Through
+from loaders_neglects import _Sending
 from loaders_shortcuts import _Asking
 from reporting import Reporting
 from worker_shortcuts import _Benched
@@ -26,8 +26,7 @@ from reference import DataLoader
 from reference.loader.bench import Bench
 from reference.loader.crew_pass import CrewPass
 from reference.loader.failure import Failure
-from reference.loader.fetch import Batch, Ended, MapFetcher, Outcome, Recipe, StreamFetcher
-from reference.loader.passes import LonePass
+from reference.loader.fetch import Batch, Ended, MapFetcher, Outcome, StreamFetcher
 from reference.loader.reorder import ReorderBuffer
 from reference.loader.worker import Job
 
@@ -57,18 +56,12 @@ class _EndsInCollation(StreamFetcher):
             raise
 
 
-class CollationEndsStreams(DataLoader[Any]):
+class CollationEndsStreams(_Asking):
     """With batching off, a StopIteration of `collate_fn` is taken for the end of the stream."""
 
     CAUGHT_BY = ("loader.stop-iteration",)
     ANOMALY = "pass-cut-short"
-
-    def __iter__(self) -> Iterator[Any]:
-        made = super().__iter__()
-        if isinstance(made, LonePass) and self._iterable and not self._batched:
-            way = Recipe(True, False, None, False, self.collate_fn)
-            made._fetch = _EndsInCollation(way, self.dataset)
-        return made
+    fetcher = _EndsInCollation
 
 
 class _AsksOneByOne(MapFetcher):
@@ -95,16 +88,12 @@ def _as_range(batch: Any) -> Any:
     return [*range(first, last + 1)] if last - first == len(batch) - 1 else batch
 
 
-class EndsOfARange(DataLoader[Any]):
+class EndsOfARange(_Sending):
     """Workers are told the first and the last index where these are as far apart as a range's."""
 
     CAUGHT_BY = ("loader.batches",)
     ANOMALY = "other-batches"
-
-    def _draws(self) -> Any:
-        drawn = super()._draws()
-        whole = self._batched and self.num_workers and not self._iterable
-        return _Through(drawn, lambda draws: map(_as_range, draws)) if whole else drawn
+    sent = staticmethod(_as_range)
 
 
 class WholeIfNoFloat(DataLoader[Any]):

@@ -45,16 +45,23 @@ def _plain(index: Any) -> Any:
     return tuple(index) if isinstance(index, tuple) else index
 
 
-class NamesAreLost(DataLoader[Any]):
-    """An index that is a named tuple is sent to a worker as the tuple that it also is."""
+class _Sending(DataLoader[Any]):
+    """sent: what a worker is sent in place of a batch of indices, or of one index."""
 
-    CAUGHT_BY = ("loader.batches",)
-    ANOMALY = "crash"
+    sent: Callable[[Any], Any]
 
     def _draws(self) -> Any:
         drawn = super()._draws()
         kept = self._iterable or not self.num_workers
-        return drawn if kept else _Through(drawn, lambda draws: map(_plain, draws))
+        return drawn if kept else _Through(drawn, lambda draws: map(self.sent, draws))
+
+
+class NamesAreLost(_Sending):
+    """An index that is a named tuple is sent to a worker as the tuple that it also is."""
+
+    CAUGHT_BY = ("loader.batches",)
+    ANOMALY = "crash"
+    sent = staticmethod(_plain)
 
 
 def _without_tail(draws: Iterator[Any]) -> Iterator[Any]:

@@ -16,7 +16,7 @@ from torch.utils import data
 from torch.utils.data import IterableDataset
 
 from reference import DataLoader, default_collate
-from reference.loader.fetch import Batch, MapFetcher, Outcome, Recipe
+from reference.loader.fetch import Batch, MapFetcher, Outcome, Recipe, StreamFetcher
 from reference.loader.passes import LonePass
 
 # What is collated.
@@ -83,14 +83,14 @@ class _Always(MapFetcher):
 
 
 class _Asking(DataLoader[Any]):
-    """fetcher: how it asks for items, without workers."""
+    """fetcher: how it asks for items without workers, by index or of a stream."""
 
-    fetcher: type[MapFetcher]
+    fetcher: type[MapFetcher | StreamFetcher]
 
     def __iter__(self) -> Iterator[Any]:
-        made = super().__iter__()
-        if isinstance(made, LonePass) and not self._iterable:
-            way = Recipe(False, self._batched, self.batch_size, self.drop_last, self.collate_fn)
+        made, streams = super().__iter__(), issubclass(self.fetcher, StreamFetcher)
+        if isinstance(made, LonePass) and self._iterable is streams:
+            way = Recipe(streams, self._batched, self.batch_size, self.drop_last, self.collate_fn)
             made._fetch = self.fetcher(way, self.dataset)
         return made
 

@@ -7,7 +7,7 @@ report the fault, `ANOMALY` is what the first of them calls it.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from multiprocessing.context import BaseContext
 from typing import Any
 from unittest import mock
@@ -15,13 +15,12 @@ from unittest import mock
 import numpy as np
 import torch
 from loaders import _Collates
-from loaders_neglects import _Through
+from loaders_neglects import _Sending
 from loaders_shortcuts import _Asking
 
 from reference import DataLoader
 from reference.loader.bench import Bench
-from reference.loader.fetch import MapFetcher, Recipe, StreamFetcher
-from reference.loader.passes import LonePass
+from reference.loader.fetch import MapFetcher, StreamFetcher
 from reference.loader.worker import Job, get_worker_info
 
 # The sampler and the dataset.
@@ -75,16 +74,12 @@ def _numbers(batch: Any) -> Any:
     return int(batch) if isinstance(batch, int) else batch
 
 
-class PlainNumbers(DataLoader[Any]):
+class PlainNumbers(_Sending):
     """Workers are sent plain integers, whatever kind of integer an index was, and flags too."""
 
     CAUGHT_BY = ("loader.batches",)
     ANOMALY = "other-batches"
-
-    def _draws(self) -> Any:
-        drawn = super()._draws()
-        kept = self._iterable or not self.num_workers
-        return drawn if kept else _Through(drawn, lambda draws: map(_numbers, draws))
+    sent = staticmethod(_numbers)
 
 
 END = "end"
@@ -102,19 +97,13 @@ class _ComparesToTheEnd(StreamFetcher):
         return samples
 
 
-class EndByEquality(DataLoader[Any]):
+class EndByEquality(_Asking):
     """Without workers, an element is compared to the mark of the end, and arrays have many
     answers."""
 
     CAUGHT_BY = ("iterable.once",)
     ANOMALY = "crash"
-
-    def __iter__(self) -> Iterator[Any]:
-        made = super().__iter__()
-        if isinstance(made, LonePass) and self._iterable:
-            way = Recipe(True, self._batched, self.batch_size, self.drop_last, self.collate_fn)
-            made._fetch = _ComparesToTheEnd(way, self.dataset)
-        return made
+    fetcher = _ComparesToTheEnd
 
 
 # What is kept.

@@ -29,6 +29,7 @@ AGREE_MIN = 2
 """So many equal draws make two streams the same."""
 
 TIMING = (op.Reseed, lo.Schedule, lo.Trickle, lo.Settle)
+"""What decides when something is made; and the seeds, which are compared apart."""
 
 WARNS = ("random", "generator", "rng", "seed", "draw", "repeat")
 """Words of a warning that tells of generators that repeat."""

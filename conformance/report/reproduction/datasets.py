@@ -85,9 +85,9 @@ MODULES = ("torch", "numpy", "random", "collections", "gc", "operator", "types")
 
 
 NUMBERS = {
-    "texts": "i = int(i[len('item ') :])", "odd": f"i = {ODD_KEYS}.index(i)",
-    "named": "i = i.place", "labels": "i = i.place", "flags": "i = int(not i)",
-    "long": "i = int(i[len('item ') :])",
+    "odd": f"i = {ODD_KEYS}.index(i)", "flags": "i = int(not i)",
+    **dict.fromkeys(("texts", "long"), "i = int(i[len('item ') :])"),
+    **dict.fromkeys(("named", "labels"), "i = i.place"),
     **dict.fromkeys(("tuples", "lists", "pairs", "arrays"), "i = int(i[0])"),
 }  # fmt: skip
 """The number of the item that an index stands for, by the orders whose indices are no numbers."""
