@@ -10,12 +10,7 @@ from by_hand import UNMET, error, journal, judged, seen
 from conformance.case import Case
 from conformance.datasets import Mapped, Order
 from conformance.loading import Describe, Journal
-from conformance.operations import (
-    Iterate,
-    Open,
-    Rebuild,
-    Reseed,
-)
+from conformance.operations import Drain, Iterate, Open, Rebuild, Reseed, Take
 
 ONE = Iterate()
 
@@ -98,6 +93,16 @@ def test_collated_batches_are_compared_as_they_look():
 def test_each_batch_comes_once_without_order(delivered, anomaly):
     """With `in_order=False` only the order is free."""
     assert judged("workers.unordered", seen(case(3, ONE, in_order=False), delivered)) == anomaly
+
+
+@pytest.mark.parametrize(
+    ("taken", "anomaly"), [([1, 0, 1], "doubled-batch"), ([1, 0, 2], UNMET), ([], UNMET)]
+)
+def test_a_pass_that_hangs_is_judged_by_what_it_had_delivered(taken, anomaly):
+    """That it hangs is another clause's matter, a batch that came twice is not."""
+    given = case(4, Open("a"), Take("a", 3), Drain("a"), in_order=False)
+
+    assert judged("workers.unordered", seen(given, None, taken, error("Hang"))) == anomaly
 
 
 @pytest.mark.parametrize(

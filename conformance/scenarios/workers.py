@@ -159,7 +159,8 @@ def _unordered_after(setting: Setting) -> Iterator[Case]:
     """Batches of a pass that was broken off are still being made when the next one begins."""
     if takes(setting, in_order=1):
         options = {"num_workers": 2, "in_order": False, "persistent_workers": True}
-        plan = [Trickle(-1, PACE_S), Open("a"), Take("a"), Drop("a"), Iterate()]
+        again = [Open("b"), Take("b", 6), Drain("b")]
+        plan = [Trickle(-1, PACE_S), Open("a"), Take("a"), Drop("a"), *again]
         yield Case(ROLE, parcels(6, **options), plan, world="alone")
 
 
