@@ -31,9 +31,9 @@ class Standing:
     """What stands at one moment."""
 
     children: frozenset[int]
-    threads: frozenset[int]
-    descriptors: frozenset[tuple[int, str]]
-    segments: frozenset[str]
+    threads: frozenset[int] = frozenset()
+    descriptors: frozenset[tuple[int, str]] = frozenset()
+    segments: frozenset[str] = frozenset()
 
 
 def standing(pids: frozenset[int] | None = None) -> Standing:
@@ -42,9 +42,14 @@ def standing(pids: frozenset[int] | None = None) -> Standing:
     Without them the segments of all processes are counted: a new worker may get the number of one
     that has left some long ago.
     """
-    children = _children()
-    family = None if pids is None else pids | children | {os.getpid()}
-    return Standing(children, _threads(), _descriptors(), _segments(family))
+    now = children()
+    family = None if pids is None else pids | now.children | {os.getpid()}
+    return Standing(now.children, _threads(), _descriptors(), _segments(family))
+
+
+def children() -> Standing:
+    """The same of child processes alone: to look for all takes 2 ms."""
+    return Standing(frozenset(child.pid for child in descendants(frozenset())))
 
 
 CLOSED_S = 2.0
@@ -116,12 +121,21 @@ COLLECTED_LOOKS = 10
 
 def descendants(before: frozenset[int]) -> list[psutil.Process]:
     """The descendants, zombies too, that were not there before."""
+    if not _has_children():
+        return []
     found = psutil.Process().children(recursive=True)
     return [child for child in found if child.pid not in before and not _serves(child)]
 
 
-def _children() -> frozenset[int]:
-    return frozenset(child.pid for child in descendants(frozenset()))
+def _has_children() -> bool:
+    """Whether there is any child; psutil reads the state of every process to tell."""
+    try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return False
+    except AttributeError:  # not everywhere
+        return True
+    return True
 
 
 def _serves(child: psutil.Process) -> bool:

@@ -35,6 +35,7 @@ from conformance.worlds.keeper import Keeper
 from conformance.worlds.keeping import kept
 from conformance.worlds.leftovers import (
     WATCH,
+    children,
     descendants,
     hear_of_segments,
     leftovers,
@@ -72,7 +73,8 @@ class LoaderRank(Rank):
         self.delivered: list[Any] = []
         self.events: list[Event] = []
         hear_of_segments()
-        self.before, self.settings = standing(), self._settings()
+        self.asked = any(isinstance(step, lo.Leftovers) for step in case.plan)
+        self.before, self.settings = standing() if self.asked else children(), self._settings()
         self.least: int | None = None
         self.watched: tuple[op.Operation | None, Bound] | None = None
         CHILDREN.waiting = False
@@ -221,8 +223,7 @@ class LoaderRank(Rank):
 
     def _settings(self) -> dict[str, Any]:
         """The settings, if somebody will ask for them: to count what is frozen takes 5 ms."""
-        asked = any(isinstance(step, lo.Leftovers) for step in self.case.plan)
-        return settings() if asked else {}
+        return settings() if self.asked else {}
 
     def _tell(self, operation: lo.Tell) -> tuple[Any, Any]:
         for dataset in self.made.datasets:
