@@ -1,7 +1,9 @@
-"""How long a whole run takes from the start of its process to the first case that is judged.
+"""How long a whole run that ends at its first violation takes, from the start of its process.
 
-As a pytest plugin (`-p detection.startup`) it ends a run at its first case; `startup_s` starts such
-a run and says how long it took: the interpreter, torch, collection, fork servers, the first ranks.
+As a pytest plugin (`-p detection.startup`) it tells when the first case is judged, and ends the run
+there, or when the first violation has been told. `startup_s` starts a run of the first kind, which
+takes the interpreter, torch, collection, a fork server and its first rank; `told_s` one of the
+second, which is all that a user waits for.
 """
 
 from __future__ import annotations
@@ -21,32 +23,59 @@ from conformance.judge import Judge
 from detection.cost import cpu_s
 
 TESTS = Path(__file__).resolve().parents[1]
-TOLD = "DETECTION_STARTUP"
-RUN_S_MAX = 120
+TOLD, UNTIL = "DETECTION_TOLD", "DETECTION_UNTIL"
+CASE, VIOLATION = "case", "violation"
+RUN_S_MAX = 240
+
+Told = tuple[float, float, str]
+"""Wall and CPU seconds from the start of a run's process, and what was told."""
 
 
 def pytest_configure() -> None:
     """Tell the time of the first judgement, and end the run there."""
-    if TOLD in os.environ:
+    if os.environ.get(UNTIL) == CASE:
         Judge.judge = _first  # type: ignore[method-assign]
 
 
 def _first(*_: Any) -> Any:
-    told = json.dumps([time.time(), cpu_s()])
-    Path(os.environ[TOLD]).write_text(told, encoding="utf-8")
+    _tell("")
     pytest.exit("the first case is judged")
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Tell the time of the first verdict that is a failure: `-x` ends the run there."""
+    if report.failed and os.environ.get(UNTIL) == VIOLATION:
+        _tell(report.nodeid.partition("[")[2])
+
+
+def _tell(what: str) -> None:
+    told = json.dumps([time.time(), cpu_s(), what])
+    Path(os.environ[TOLD]).write_text(told, encoding="utf-8")
 
 
 def startup_s() -> tuple[float, float]:
     """Wall and CPU seconds from the start of a run's process to its first case."""
-    command = [sys.executable, "-m", "pytest", "--pyargs", "conformance", "--impl=reference"]
-    command += ["-q", "-p", "no:cacheprovider", "-p", "detection.startup"]
+    found = _told("reference", CASE)
+    assert found is not None
+    return found[:2]
+
+
+def told_s(text: str) -> Told | None:
+    """The same to the first violation, and the clause; None if there is none."""
+    return _told(text, VIOLATION)
+
+
+def _told(text: str, until: str) -> Told | None:
+    command = [sys.executable, "-m", "pytest", "--pyargs", "conformance", f"--impl={text}", "-x"]
+    command += ["--strict-should", "-q", "-p", "no:cacheprovider", "-p", "detection.startup"]
     with tempfile.TemporaryDirectory() as folder:
         told = Path(folder) / "told"
         began = time.time()
         subprocess.run(
             command, cwd=folder, stdout=subprocess.DEVNULL, timeout=RUN_S_MAX, check=False,
-            env={**os.environ, "PYTHONPATH": str(TESTS), TOLD: str(told)},
+            env={**os.environ, "PYTHONPATH": str(TESTS), TOLD: str(told), UNTIL: until},
         )  # fmt: skip
-        ended, used_s = json.loads(told.read_text(encoding="utf-8"))
-        return ended - began, used_s
+        if not told.exists():
+            return None
+        ended, used_s, what = json.loads(told.read_text(encoding="utf-8"))
+        return ended - began, used_s, what
