@@ -2,9 +2,9 @@
 
     python tests/benchmarks/end_to_end.py [--every 10] [--only REGEX]
 
-It is `pytest -x --strict-should --impl=FAULT`, from the start of the process to the first violation,
-one fault after the other. `detection.py` has all faults searched in one process, which is cheaper; this
-tells whether its seconds and those of a start-up add up to what a user sees.
+It is `pytest -x --strict-should --impl=FAULT`, from the start of the process to the first
+violation, one fault after the other. `detection.py` searches all faults in one process, which is
+cheaper; this tells whether its seconds and those of a start-up add up to what a user sees.
 """
 
 from __future__ import annotations
@@ -31,11 +31,9 @@ def waited_s(fault: Fault) -> float | None:
         found = told_s(fault.text)
     except subprocess.TimeoutExpired:
         found = None
-    what = (
-        f"{found[0]:6.2f} s  {found[2].partition(fault.text)[0]}"
-        if found
-        else f"nothing within {RUN_S_MAX} s"
-    )
+    what = f"nothing within {RUN_S_MAX} s"
+    if found:
+        what = f"{found[0]:6.2f} s  {found[2].partition(fault.text)[0].rstrip('-')}"
     print(f"{key(fault):45} {what}", flush=True)
     return found[0] if found else None
 
