@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from itertools import chain, compress, filterfalse, groupby, product, zip_longest
+from itertools import chain, compress, filterfalse, groupby, islice, product, zip_longest
 from operator import itemgetter, not_
 from typing import NamedTuple
 
@@ -20,6 +20,7 @@ from conformance.roles import LOADERS
 from conformance.scenarios import Scenario
 from conformance.search import Search
 from conformance.small import ALL, Places
+from conformance.spread import is_light
 
 FEW = 16
 """So many small cases of each scenario go first: most faults of samplers show in some of them."""
@@ -70,10 +71,13 @@ def _of_samplers(searches: list[Search]) -> Iterator[What]:
     clauses take thousands of draws."""
     samplers = [search for search in searches if search.prop.role not in LOADERS]
     quick = [search for search in samplers if not search.prop.clause.statistical]
+    few, long = partial(_few, light=True), partial(_few, light=False)
     first, second, *others = (partial(_portion, part=part) for part in PORTIONS)
-    yield from product(quick, [partial(_few, standing=True), partial(first, standing=True)])
+    yield from product(quick, [partial(few, standing=True), partial(first, standing=True)])
+    yield from product(quick, [partial(long, standing=True)])
     yield from product(quick, [partial(second, standing=True)])
-    yield from product(quick, [partial(_few, standing=False), first, second])
+    besides = [partial(few, standing=False), partial(long, standing=False), first, second]
+    yield from product(quick, besides)
     yield from product(quick, [_drawn])
     yield from ((search, _small) for search in samplers if search.prop.clause.statistical)
     for look in others:
@@ -146,9 +150,15 @@ def _small(search: Search) -> bool:
     return any(_breaks(search, scenario, ALL) for scenario in search.prop.scenarios)
 
 
-def _few(search: Search, standing: bool) -> bool:
-    """The same of the first few: of cases that take new processes, or of all others."""
-    return any(_breaks(search, scenario, range(FEW)) for scenario in _some(search, standing))
+def _few(search: Search, light: bool, standing: bool) -> bool:
+    """The same of the first few: of those that take no time or of those that do, of cases that take
+    new processes or of all others."""
+
+    def places(scenario: Scenario) -> set[int]:
+        cases = enumerate(islice(search.fitting(scenario), FEW))
+        return {at for at, case in cases if is_light(case) is light}
+
+    return any(_breaks(search, one, places(one)) for one in _some(search, standing))
 
 
 def _portion(search: Search, part: int, standing: bool | None = None) -> bool:

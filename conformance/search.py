@@ -24,6 +24,7 @@ from conformance.report.document import command, document
 from conformance.report.evidence import evidence
 from conformance.scenarios import Scenario
 from conformance.small import ALL, Pair, Places
+from conformance.spread import is_light
 from conformance.trace import SLOW, Trace
 from conformance.verdict import (
     DECLARED,
@@ -80,6 +81,7 @@ class Search(Judge):
         scenarios = self._scenarios()
         looks: list[Callable[[], None]] = [
             *(lambda pair=pair: self.look([pair]) for pair in self._told()),
+            *(lambda s=s: self.look(self._light(s)) for s in self._seen_at_once()),
             *(lambda s=s: self.look(self.small(s)) for s in scenarios if s.small),
             *(lambda s=s: self._drawn(s) for s in scenarios if s.drawn),
         ]
@@ -147,6 +149,16 @@ class Search(Judge):
         first = shown[0] if shown else None
         return sorted(self.prop.scenarios, key=lambda scenario: scenario is not first)
 
+    def _seen_at_once(self) -> list[Scenario]:
+        """The scenario of which a case that takes no time is known to break the law."""
+        shown = self._shown()
+        return [shown[0]] if shown and shown[0].small and is_light(shown[1][0]) else []
+
+    def _light(self, scenario: Scenario) -> Iterator[Pair]:
+        """Its small cases that take no time."""
+        cases = enumerate(self.fitting(scenario))
+        return self.small(scenario, {at for at, case in cases if is_light(case)})
+
     def _shown(self) -> tuple[Scenario, Pair] | None:
         """What the glance has found."""
         return self.examiner.shown.get((self.candidate.source, self.prop))
@@ -154,6 +166,10 @@ class Search(Judge):
     def small(self, scenario: Scenario, places: Places = ALL) -> Iterator[Pair]:
         """The small cases of a scenario, with their traces."""
         return self.examiner.traces(self.candidate, self.prop.role, scenario, places)
+
+    def fitting(self, scenario: Scenario) -> Iterator[Case]:
+        """The same without traces."""
+        return self.examiner.fitting(self.candidate, self.prop.role, scenario)
 
     def parts(self, scenario: Scenario) -> list[Places]:
         """The places of the small cases of a loader's scenario, the most telling part first."""

@@ -2,8 +2,9 @@
 
 Most faults show where two things come together: an option and a size, a kind of data and a step of
 the plan. So each next case is the one that shows most pairs which none before it has shown; when
-all have been shown, they are shown once more. (Pairwise testing: Cohen, Dalal, Fredman, Patton, The
-AETG system, IEEE Transactions on Software Engineering 23, 1997. Its greedy choice, from a list.)
+all have been shown, they are shown once more, some times. (Pairwise testing: Cohen, Dalal, Fredman,
+Patton, The AETG system, IEEE Transactions on Software Engineering 23, 1997. Its greedy choice, from
+a list.)
 """
 
 from __future__ import annotations
@@ -33,6 +34,10 @@ SHARES = (0, 1 / 32, 1 / 8, 3 / 8, 1)
 LIGHT = 1 << 13
 """A case of more draws may take a second, if each draw is slow."""
 
+ROUNDS = 24
+"""So often all pairs are shown before the rest follows as it comes: of thousands of cases that
+differ in little each round takes two."""
+
 MANY = 24
 """Of so many different values none decides a case."""
 
@@ -51,9 +56,14 @@ def parts(cases: Sequence[Case], slow: bool = False) -> list[Places]:
 def portions(cases: Sequence[Case]) -> list[Places]:
     """The places of a sampler's cases in portions, each several times as large as the one before;
     those that take long are in the last."""
-    is_light = [work(case) <= LIGHT for case in cases]
-    *some, rest = _cut(cases, [at for at, light in enumerate(is_light) if light], SHARES)
-    return [*some, rest.union(at for at, light in enumerate(is_light) if not light)]
+    light = [at for at, case in enumerate(cases) if is_light(case)]
+    *some, rest = _cut(cases, light, SHARES)
+    return [*some, rest.union(at for at, case in enumerate(cases) if not is_light(case))]
+
+
+def is_light(case: Case) -> bool:
+    """Whether a case takes no time, however slow each draw is."""
+    return work(case) <= LIGHT
 
 
 def _cut(
@@ -69,10 +79,11 @@ def spread(cases: Sequence[Case]) -> list[int]:
     shown = [set(_features(case)) for case in cases]
     always = set.intersection(*shown) if shown else set()
     pairs = [_pairs(one - always) for one in shown]
-    order: list[int] = []
-    while len(order) < len(cases):
-        order += _once(pairs, set(range(len(cases))) - set(order))
-    return order
+    order, left = list[int](), set(range(len(cases)))
+    for _ in range(ROUNDS):
+        order += _once(pairs, left)
+        left -= set(order)
+    return [*order, *sorted(left)]
 
 
 def _once(pairs: Sequence[Pairs], places: set[int]) -> Iterator[int]:
