@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from conformance.worlds.patience import Bound, Starvation
+from conformance.worlds.patience import Bound, Idleness, Starvation
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="only Linux counts it")
 CORE = "import os; os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])\n"
@@ -96,3 +96,22 @@ def test_nobody_is_counted_twice_or_after_the_end() -> None:
     gone.wait(10)
 
     assert Starvation([gone.pid, gone.pid]).seconds() == 0
+
+
+@LINUX
+def test_who_neither_runs_nor_stands_in_line_is_idle(crowd: list[int]) -> None:
+    """A process that waits for what will never come is told from those that work or want to."""
+    (idle,) = started("import time; time.sleep(60)")
+    seen, *others = [Idleness() for _ in range(4)]
+    busy: list[bool] = []
+
+    def over() -> bool:
+        busy.extend(one.over([pid]) for one, pid in zip(others, crowd, strict=True))
+        return seen.over([idle.pid])
+
+    try:
+        assert within(20.0, over)
+        assert not any(busy)
+    finally:
+        idle.kill()
+        idle.wait(10)

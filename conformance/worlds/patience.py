@@ -33,9 +33,10 @@ class Starvation:
         return sum(delay - self.before.get(pid, 0) for pid, delay in self._delays().items()) / 1e9
 
     def _delays(self) -> dict[int, int]:
-        return {pid: _delay_ns(pid) for pid in self._family()}
+        return {pid: _delay_ns(pid) for pid in self.family()}
 
-    def _family(self) -> set[int]:
+    def family(self) -> set[int]:
+        """These processes and all their descendants."""
         found = set(self.pids)
         for pid in self.pids:
             with contextlib.suppress(psutil.Error):
@@ -75,3 +76,33 @@ class Bound:
     def shortened(self, bound_s: float) -> Bound:
         """A bound from now on, which ends no later than this one."""
         return Bound(min(bound_s, max(0.0, self.bound_s - self.spent_s())), self.pids)
+
+
+IDLE_S, STIR_S = 3.0, 0.05
+"""Once a rank has answered, another that for so long has neither used a core, but for so little,
+nor stood in line for one, waits for what will never come."""
+
+
+class Idleness:
+    """Whether processes and their descendants have had nothing to do for long."""
+
+    def __init__(self) -> None:
+        self.pids: list[int] = []
+        self.line = Starvation(())
+        self.used_s = self.since = 0.0
+
+    def over(self, pids: list[int]) -> bool:
+        """Whether these have not stirred for `IDLE_S` seconds; to be asked often."""
+        if pids != self.pids:
+            self.pids, self.line, self.used_s = pids, Starvation(pids), -1.0
+        used_s = self.line.seconds() + sum(map(_used_s, self.line.family()))
+        if used_s - self.used_s > STIR_S:
+            self.used_s, self.since = used_s, time.monotonic()
+        return time.monotonic() - self.since > IDLE_S
+
+
+def _used_s(pid: int) -> float:
+    """Seconds on a core."""
+    with contextlib.suppress(psutil.Error):
+        return float(sum(psutil.Process(pid).cpu_times()[:2]))
+    return 0.0

@@ -1,9 +1,9 @@
 """A standing pool: real processes in one process group, kept for the whole run.
 
 A case travels to every rank, a trace comes back. Three things end a pool: a rank that dies, a rank
-that does not answer within the bound, and ranks that took part in unequal numbers of collectives.
-Each is part of the trace (`RankTrace.fate`), the pool is killed with all its children, and the next
-case gets a new one. Nothing here waits without a bound.
+that does not answer within the bound, or rests while another has answered, and ranks that took part
+in unequal numbers of collectives. Each is part of the trace (`RankTrace.fate`), the pool is killed
+with all its children, and the next case gets a new one. Nothing here waits without a bound.
 
 Measured (2 cores): starting the first pool takes as long as importing torch, each further one 10 to
 60 ms; a case takes about 60 µs to travel at 2 ranks and 180 µs at 4.
@@ -27,10 +27,11 @@ import psutil
 
 from conformance.candidate import CandidateError, Source
 from conformance.case import Case
+from conformance.roles import LOADERS
 from conformance.trace import SLOW, Event, RankTrace
 from conformance.worlds.forkserver import HASH_SEEDS, Process
 from conformance.worlds.leftovers import named_segments
-from conformance.worlds.patience import Bound
+from conformance.worlds.patience import Bound, Idleness
 from conformance.worlds.place import Place, begin
 
 START_S_MAX = 120.0
@@ -55,6 +56,7 @@ class Pool:
         self.world_size, self.backend, self.broken = world_size, backend, False
         self.slow_s = SLOW * bound_s
         self.ticket, self.pending = 0, collections.deque[int]()
+        self.sampling = False
         self.answered: dict[int, list[bytes]] = {}
         self.folder = tempfile.TemporaryDirectory(prefix="conformance-", ignore_cleanup_errors=True)
         store = f"{self.folder.name}/store"
@@ -97,6 +99,7 @@ class Pool:
         """Hand over cases; returns the ticket with which their traces are received."""
         self.ticket += 1
         self.pending.append(self.ticket)
+        self.sampling = self.world_size > 1 and not any(case.role in LOADERS for case in cases)
         self._send(pickle.dumps(("run", source, cases), protocol=5))
         return self.ticket
 
@@ -179,8 +182,11 @@ class Pool:
         """One answer a rank, in order: its bytes, or its fate if it did not answer."""
         answers: dict[int, bytes | str] = {}
         bound = Bound(bound_s, (process.pid or 0 for process in self.processes))
+        idle = Idleness()
         while len(answers) < self.world_size and not bound.over():
             ready = self.poll.poll(LOOK_S * 1000)
+            if not ready and answers and self.sampling and idle.over(self._late(answers)):
+                break  # loaders may have reasons to wait
             for descriptor, _ in ready:
                 rank = self.rank_of[descriptor]
                 if isinstance(answers.get(rank), str):
@@ -190,6 +196,10 @@ class Pool:
                 if fate and len(answers) < self.world_size:
                     bound = bound.shortened(GRACE_S)
         return [answers.get(rank, "stuck") for rank in range(self.world_size)]
+
+    def _late(self, answers: dict[int, bytes | str]) -> list[int]:
+        late = (process for rank, process in enumerate(self.processes) if rank not in answers)
+        return [process.pid or 0 for process in late]
 
     def _receive(self, rank: int, descriptor: int, answers: dict[int, bytes | str]) -> bool:
         """Take what is ready on a descriptor; True if the rank turned out to have ended."""
