@@ -36,7 +36,7 @@ def before(draft: Draft) -> list[str]:
     if draft.has(lo.Leftovers):
         draft.need("os", "pathlib", "threading", "time")
         draft.need("gc", "multiprocessing", "signal", "socket", "sys", "torch")
-        sampled(draft, "settings")
+        sampled(draft, "Unfrozen", "settings")
         draft.define("standing", STANDING)
         lines.append("before = standing()")
     if draft.has(lo.Printed):
