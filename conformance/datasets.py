@@ -87,7 +87,7 @@ class Stream(Recipe):
     the others leave), "none" (every worker gives all).
     sized: it has `__len__`, which says n. gives, faults, gated: as for `Mapped`; a gated stream
     stops before every `gated`-th element that a worker gives, and before its last. again: asked
-    after its end, it starts over.
+    after its end, it starts over. itself: it is its own iterator, and `__iter__` starts it over.
     """
 
     n: int
@@ -98,6 +98,7 @@ class Stream(Recipe):
     gated: int = 0
     again: bool = False
     lengths: tuple[int, ...] = ()
+    itself: bool = False
 
     def share(self, worker: int, workers: int, rank: int = 0, world_size: int = 1) -> list[int]:
         """The elements that this worker gives, in order."""
@@ -125,7 +126,8 @@ class Order(Recipe):
     (lazily rotated by the epoch as it is when the first index is drawn), "batches" (batches of 1,
     2, 3, 1, ... indices), "lambdas" (indices that cannot be pickled), "growing" (as many more as
     the epoch says), "epochs-batches", "growing-batches" (each of them a batch), "again" and
-    "again-batches" (ascending; asked after its end, an iterator starts over), "gaps" (each second
+    "again-batches" (ascending; asked after its end, an iterator starts over), "understated"
+    (ascending; its length is half of what it gives), "gaps" (each second
     batch has one index, the others none), and indices that stand for 0 .. n-1: "texts", "tuples",
     "named" (named tuples), "lists", "pairs", "arrays" (of numpy, of two numbers), "odd" (None, an
     empty text, ...: six at most), "flags" (True and False, which are not 1 and 0),
@@ -152,7 +154,8 @@ class Collate(Recipe):
 @dataclass(frozen=True, repr=False)
 class Init(Recipe):
     """A `worker_init_fn`: "report" reports, "mark" sets `get_worker_info().dataset.mark` to 1 + the
-    worker's number, or to -1 if `get_worker_info()` has another one, "lambda" cannot be pickled."""
+    worker's number, or to -1 if `get_worker_info()` has another one, "seed" seeds torch alike in
+    all workers, "lambda" cannot be pickled."""
 
     how: str = "report"
     faults: tuple[Fault, ...] = ()

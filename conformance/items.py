@@ -44,8 +44,9 @@ class Leaf(Recipe):
     kind: tensor, array, scalar (of numpy), float, int, bool, either (an int for even items, a float
     for odd ones), flagged (a bool for even items, a float for odd ones), text, bytes, or a key of
     `ODD`.
-    dtype, shape: of the first three. layout: how a tensor lies in memory: as it is read, or
-    transposed, sliced (every second element of another), expanded (its rows are one row).
+    dtype, shape: of the first three. layout: how a tensor or an array lies in memory: as it is
+    read, or transposed, sliced (every second element of another), expanded (of a tensor: its rows
+    are one row).
     """
 
     kind: str

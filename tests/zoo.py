@@ -38,7 +38,7 @@ WRONG = (
     "loaders_limits", "loaders_assumptions", "handed_over", "besides", "balanced_draws",
     "quotients", "settings_left", "loaders_shortcuts", "worker_shortcuts", "lifecycle_shortcuts",
     "loaders_neglects", "loaders_settings", "worker_neglects", "loaders_guesses",
-    "samplers_guesses", "samplers_signs", "loaders_signs",
+    "samplers_guesses", "samplers_signs", "loaders_signs", "loaders_trusts",
 )  # fmt: skip
 
 RIGHT = {

@@ -41,6 +41,9 @@ def collation(case: Case) -> str:
     return function.how if isinstance(function, Collate) else ""
 
 
+ASCENDING = ("ascending", "descending", "again", "understated")
+"""Orders whose indices are 0, 1, ..., up or down."""
+
 KEYED = ("texts", "tuples", "named", "lists", "pairs", "arrays", "odd", "flags", "labels", "long")
 """Orders whose indices stand for 0, 1, ... and are no numbers."""
 
@@ -57,7 +60,7 @@ def indices(case: Case, epoch: int = 0) -> list[int] | None:
         return list(range(data.n)) if plain and "batch_sampler" not in given else None
     if isinstance(sampler, Probe):
         return [*map(int, inner_pass(sampler, sampler.count))]
-    if isinstance(sampler, Order) and sampler.how in ("ascending", "descending", "again"):
+    if isinstance(sampler, Order) and sampler.how in ASCENDING:
         up = list(range(sampler.n))
         return up[::-1] if sampler.how == "descending" else up
     if isinstance(sampler, Order) and sampler.how in KEYED:

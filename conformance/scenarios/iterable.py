@@ -74,6 +74,9 @@ def _kinds(setting: Setting) -> Iterator[Case]:
         yield loader(Stream(9), again, num_workers=2, persistent_workers=persistent)
     for size in (None, 2):
         yield loader(Stream(9), again, batch_size=size)
+    for workers, size in ((0, 2), (0, None), (2, 2)):
+        own = Stream(7, itself=True)
+        yield loader(own, twice, batch_size=size, **counted(workers))
 
 
 def _orders(setting: Setting) -> Iterator[Case]:
@@ -199,6 +202,7 @@ def _seeds(setting: Setting) -> Iterator[Case]:
     data = Stream(2, shard="none", gives="info")
     keep: dict[str, Any] = {"batch_size": None, "collate_fn": Collate("list"), "num_workers": 3}
     yield _of(setting, loader(data, [*TWICE, *TWICE], **keep))
+    yield _of(setting, loader(data, TWICE, worker_init_fn=Init("seed"), **keep))
 
 
 SIGNALLED = Scenario("stream-signals", _signals)

@@ -43,6 +43,7 @@ LEAVES = (
     *(Leaf("tensor", "int16", (2, 3), layout) for layout in LAYOUTS),
     *(Leaf("array", dtype, (3,)) for dtype in ARRAYS),
     *(Leaf("array", "int32", shape) for shape in ((), (0, 2))),
+    *(Leaf("array", "int16", (2, 3), layout) for layout in ("transposed", "sliced")),
     *(Leaf("scalar", dtype) for dtype in ("bool", "int8", "float32", "float64")),
     *(Leaf(kind) for kind in ("float", "int", "bool", "either", "flagged", "text", "bytes")),
 )  # fmt: skip

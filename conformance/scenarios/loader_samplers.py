@@ -12,7 +12,7 @@ from conformance.loading import Journal
 from conformance.operations import Iterate, Len, Operation, SetEpoch
 from conformance.recipes import Probe, Values
 from conformance.scenarios import Scenario, Setting
-from conformance.scenarios.loading import loader, takes
+from conformance.scenarios.loading import counted, loader, takes
 
 PASS: list[Operation] = [Len(), Iterate(), Len(), Journal()]
 
@@ -69,6 +69,10 @@ def _sampled(setting: Setting) -> Iterator[Case]:
             yield loader(Mapped(6), PASS, **options)
     for order in (Order(4), Order(4, "lists")):
         yield loader(Mapped(4, many="all"), PASS, batch_size=None, sampler=order)
+    for workers in (0, 2):  # its length is wrong, what it yields counts
+        half: dict[str, Any] = {"batch_size": 2, "sampler": Order(7, "understated")}
+        if takes(setting, **counted(workers)):
+            yield loader(Mapped(7), [Iterate(), Journal()], **half, **counted(workers))
     steps = [Len(), Iterate(), Len()]
     growing = [SetEpoch(1), *steps, SetEpoch(4), *steps, Journal()]
     for options in (*GROWN, {**GROWN[0], **KEPT}):

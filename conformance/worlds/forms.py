@@ -6,6 +6,7 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import torch
 
 from conformance.items import ODD, Leaf, Nest, bare, values, words
@@ -23,13 +24,20 @@ NESTS: dict[str, Callable[[list[Any], tuple[Any, ...]], Any]] = {
 }
 """Containers of parts, by their kinds."""
 
-LAYOUTS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+LAYOUTS: dict[str, Callable[[Any], Any]] = {
     "": lambda tensor: tensor,
     "transposed": lambda tensor: tensor.mT.contiguous().mT,
     "sliced": lambda tensor: tensor.repeat_interleave(2, -1)[..., ::2],
     "expanded": lambda tensor: tensor[:1].expand(tensor.shape),
 }
 """The same tensor, otherwise laid out in memory."""
+
+ARRAYS: dict[str, Callable[[Any], Any]] = {
+    "": lambda array: array,
+    "transposed": np.asfortranarray,
+    "sliced": lambda array: array.repeat(2, -1)[..., ::2],
+}
+"""The same of an array."""
 
 
 def formed(form: Leaf | Nest, i: int) -> Any:
@@ -45,5 +53,5 @@ def formed(form: Leaf | Nest, i: int) -> Any:
         made = torch.from_numpy(found.copy()).to(getattr(torch, form.dtype))
         return LAYOUTS[form.layout](made)
     if form.kind == "array":
-        return found
+        return ARRAYS[form.layout](found)
     return found[()] if form.kind == "scalar" else bare(form, i)

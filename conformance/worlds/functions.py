@@ -64,7 +64,7 @@ class Sampler(Unsized):
     """`Order`."""
 
     def __len__(self) -> int:
-        return self._count()
+        return self._count() // (2 if self.recipe.how == "understated" else 1)
 
 
 class _StartsOver:
@@ -126,6 +126,8 @@ class Initialising:
         self.gate.report("init", worker, worker)
         self.gate.heed(worker)
         mishap(self.recipe.faults, "init", worker, self.gate)
+        if self.recipe.how == "seed":
+            torch.manual_seed(5)
         if self.recipe.how == "mark":
             info = self.info()
             info.dataset.mark = 1 + worker if info.id == worker else -1

@@ -10,7 +10,7 @@ import functools
 import os
 import types
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -221,7 +221,8 @@ class _Streaming(_Source):
         self.gate.report("iter", 0, self.worker)
         self.gate.heed(self.worker)
         mishap(self.recipe.faults, "iter", max(0, self.worker), self.gate)
-        return _Elements(self, self._own())
+        self.elements = _Elements(self, self._own())
+        return self.elements if not self.recipe.itself else cast("Iterator[Any]", self)
 
     def _own(self) -> list[int]:
         """The elements that are this worker's to give."""
@@ -231,16 +232,19 @@ class _Streaming(_Source):
 
 
 @functools.cache
-def _stream_class(base: type, sized: bool) -> type:
+def _stream_class(base: type, sized: bool, itself: bool) -> type:
     """The class of streams for a candidate's base class; pickled by naming that base."""
-    methods: dict[str, Any] = {"__reduce__": lambda self: (_remake, (base, sized, vars(self)))}
+    kind = base, sized, itself
+    methods: dict[str, Any] = {"__reduce__": lambda self: (_remake, (*kind, vars(self)))}
     if sized:
         methods["__len__"] = lambda self: self.n
+    if itself:
+        methods["__next__"] = lambda self: next(self.elements)
     return type("StreamData", (_Streaming, base), methods)
 
 
-def _remake(base: type, sized: bool, state: dict[str, Any]) -> Any:
-    found: Any = object.__new__(_stream_class(base, sized))
+def _remake(base: type, sized: bool, itself: bool, state: dict[str, Any]) -> Any:
+    found: Any = object.__new__(_stream_class(base, sized, itself))
     vars(found).update(state)
     return found
 
@@ -269,6 +273,6 @@ def mapped(recipe: Mapped, gate: Gate, info: Info) -> Any:
 
 def stream(recipe: Stream, gate: Gate, info: Info, base: type, rank: int, world_size: int) -> Any:
     """The dataset of a `Stream`, an instance of the candidate's `IterableDataset`."""
-    found: Any = _stream_class(base, recipe.sized)(recipe, gate, info)
+    found: Any = _stream_class(base, recipe.sized, recipe.itself)(recipe, gate, info)
     found.rank, found.world_size = rank, world_size
     return found

@@ -91,7 +91,10 @@ class _Asking(DataLoader[Any]):
         made, streams = super().__iter__(), issubclass(self.fetcher, StreamFetcher)
         if isinstance(made, LonePass) and self._iterable is streams:
             way = Recipe(streams, self._batched, self.batch_size, self.drop_last, self.collate_fn)
-            made._fetch = self.fetcher(way, self.dataset)
+            if isinstance(made._fetch, StreamFetcher):
+                made._fetch.__class__ = self.fetcher  # the dataset was asked for its iterator
+            elif not streams:
+                made._fetch = self.fetcher(way, self.dataset)
         return made
 
 

@@ -176,7 +176,7 @@ def order(trace: Trace) -> Violation | None:
 
 @law("iterable.ends")
 def ends(trace: Trace) -> Violation | None:
-    stream(trace.case)
+    require(not stream(trace.case).itself)
     rank, count = built(trace), workers(trace.case)
     found, made = records(rank), runs(rank)
     journal = max(n for n, e in enumerate(rank.events) if isinstance(e.operation, lo.Journal))

@@ -224,7 +224,7 @@ def stream(draft: Draft, recipe: Stream) -> str:
     if draft.has(Resize):
         lines.append(f"    n = {recipe.n}")
     early = any(fault.where == "iter" for fault in recipe.faults)
-    if draft.reports or recipe.again:
+    if draft.reports or recipe.again or recipe.itself:
         body = _reporting(draft, recipe, text)
     else:
         body = _iterating(draft, recipe, text, early)
@@ -280,4 +280,8 @@ def _reporting(draft: Draft, recipe: Stream, text: str) -> list[str]:
         *indented([*again, *known, "for i in self.left:", *indented(fetched), *told], 2),
         "        self.ended = True", "        raise StopIteration",
     ])  # fmt: skip
-    return ["def __iter__(self):", *indented([*begin, "return Elements(share)"])]
+    if not recipe.itself:
+        return ["def __iter__(self):", *indented([*begin, "return Elements(share)"])]
+    start = [*begin, "self.elements = Elements(share)", "return self"]
+    own = ["def __next__(self):", "    return next(self.elements)"]
+    return ["def __iter__(self):", *indented(start), *own]

@@ -20,6 +20,11 @@ LAYOUTS = {
     "sliced": "{made}.repeat_interleave(2, -1)[..., ::2]", "expanded": "{made}[:1].expand{shape}",
 }  # fmt: skip
 
+ARRAYS = {
+    "": "{made}", "transposed": "numpy.asfortranarray({made})",
+    "sliced": "{made}.repeat(2, -1)[..., ::2]",
+}  # fmt: skip
+
 POINT = "Point = collections.namedtuple('Point', ['x', 'label'])"
 
 
@@ -78,7 +83,8 @@ def _leaf(draft: Draft, leaf: Leaf, i: int) -> str:
         name = "bool_" if leaf.dtype == "bool" else leaf.dtype
         return f"numpy.{name}({values(leaf, i).item()!r})"
     made = _array(module, leaf, i)
-    return LAYOUTS[leaf.layout].format(made=made, shape=leaf.shape)
+    layouts = LAYOUTS if leaf.kind == "tensor" else ARRAYS
+    return layouts[leaf.layout].format(made=made, shape=leaf.shape)
 
 
 def _array(module: str, leaf: Leaf, i: int) -> str:

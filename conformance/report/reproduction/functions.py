@@ -36,13 +36,14 @@ PLACES = {
     "lists": "[k]", "pairs": "(k, -1)", "odd": f"{ODD}[k]",
     "arrays": "numpy.array([k, -1])", "named": "Named(k)",
     "epochs-batches": "[(k + turned) % {n}]", "again": "k", "again-batches": "[k]",
+    "understated": "k",
     "flags": "k == 0", "labels": "Label(k)", "long": "f'item {{k}}'.ljust(1 << 18)",
 }  # fmt: skip
 """The index at place `k`."""
 
 
-LAZY = ("epochs", "epochs-batches", "turning", "growing", "growing-batches")
-"""Samplers that are no list, as their passes differ."""
+LAZY = ("epochs", "epochs-batches", "turning", "growing", "growing-batches", "understated")
+"""Samplers that are no list, as their passes differ, or their length is wrong."""
 
 
 def order(draft: Draft, recipe: Order) -> str:
@@ -63,7 +64,8 @@ def order(draft: Draft, recipe: Order) -> str:
             return f"[{BATCH} for k in range({recipe.n})]"
         return LISTS[recipe.how].format(n=recipe.n, last=recipe.n - 1)
     grown = " + self.epoch" if recipe.how.startswith("growing") else ""
-    size = ["    def __len__(self):", f"        return {recipe.n}{grown}"]
+    length = recipe.n // (2 if recipe.how == "understated" else 1)
+    size = ["    def __len__(self):", f"        return {length}{grown}"]
     lines = ["class Order:", *(size if recipe.sized else [])]
     if draft.has(SetEpoch) or recipe.how.startswith("epochs") or grown:
         lines.insert(1, "    epoch = 0")
@@ -134,6 +136,9 @@ def init(draft: Draft, recipe: Init) -> str:
         *held(draft),
         *faults(draft, recipe.faults, "init", "worker"),
     ]
+    if recipe.how == "seed":
+        draft.need("torch")
+        body.append("torch.manual_seed(5)")
     if recipe.how == "mark":
         body.append(f"info = {role_name(draft, 'get_worker_info')}()")
         body.append("info.dataset.mark = 1 + worker if info.id == worker else -1")
