@@ -19,7 +19,6 @@ from typing import Any
 
 import pytest
 
-from conformance.judge import Judge
 from detection.cost import cpu_s
 
 TESTS = Path(__file__).resolve().parents[1]
@@ -34,6 +33,8 @@ Told = tuple[float, float, str]
 def pytest_configure() -> None:
     """Tell the time of the first judgement, and end the run there."""
     if os.environ.get(UNTIL) == CASE:
+        from conformance.judge import Judge  # not sooner: it takes part in what is measured
+
         Judge.judge = _first  # type: ignore[method-assign]
 
 
