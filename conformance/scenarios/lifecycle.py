@@ -148,9 +148,8 @@ def _late(setting: Setting) -> Iterator[Case]:
     fails = Mapped(8, faults=(Fault("item", 3, "ValueError"),))
     ended: Steps = [Open("a"), Drain("a"), Drop("a"), Leftovers()]
     yield from _alone(setting, fails, ended)
-    yield from _alone(setting, fails, ended, timeout=60)
     left: Steps = [Open("a"), Take("a"), Drop("a"), Leftovers()]
-    yield from _alone(setting, fails, [*left, *ended, *ended], num_workers=1)
+    yield from _alone(setting, fails, [*left, *ended, *ended], num_workers=1, timeout=60)
     busy: Steps = [Shut(), Open("a"), Settle(), Drop("a"), Leftovers()]
     yield from _alone(setting, Mapped(8, gated=1), busy, num_workers=3)
     stopped: Steps = [Open("a"), Take("a"), Strike(0, "SIGSTOP"), Drop("a"), Leftovers()]
