@@ -149,7 +149,8 @@ def _late(setting: Setting) -> Iterator[Case]:
     ended: Steps = [Open("a"), Drain("a"), Drop("a"), Leftovers()]
     yield from _alone(setting, fails, ended)
     left: Steps = [Open("a"), Take("a"), Drop("a"), Leftovers()]
-    yield from _alone(setting, fails, [*left, *ended, *ended], num_workers=1, timeout=60)
+    bound = {"timeout": 60} if takes(setting, timeout=60) else {}
+    yield from _alone(setting, fails, [*left, *ended, *ended], num_workers=1, **bound)
     busy: Steps = [Shut(), Open("a"), Settle(), Drop("a"), Leftovers()]
     yield from _alone(setting, Mapped(8, gated=1), busy, num_workers=3)
     stopped: Steps = [Open("a"), Take("a"), Strike(0, "SIGSTOP"), Drop("a"), Leftovers()]
