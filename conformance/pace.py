@@ -15,7 +15,7 @@ from conformance.candidate import Source
 
 T = TypeVar("T")
 
-PATIENCE = 5.0
+PATIENCE = 8.0
 """Small cases of a role may together take so often what the drawing for one property may."""
 
 THINNING, THINNINGS_MAX = 8, 4

@@ -48,6 +48,7 @@ def examined(
         return sampled(Source(impl, profile=profile), props, options, known)
     with Run(options, deviations=known) as whole:
         whole.add(Source(impl, profile=profile))
+        whole.begin(impl, props)
         return [whole.examine(impl, prop) for prop in props]
 
 
