@@ -24,6 +24,7 @@ from conformance.scenarios import Effort, Scenario, Setting
 from conformance.search import Search
 from conformance.small import ALL, Pair, Places, SmallCases
 from conformance.spread import parts, portions
+from conformance.telling import told_of_faults
 from conformance.trace import Trace
 from conformance.verdict import Verdict
 from conformance.worlds.worlds import Worlds
@@ -111,14 +112,18 @@ class Examiner:
         key = candidate.source, role, scenario.name
         if key not in self.small:
             self.small[key] = SmallCases(
-                partial(self.fitting, candidate, role, scenario),
+                self.fitting(candidate, role, scenario),
                 partial(self._carried_out, (candidate.source, role)),
                 self.pace.asks((candidate.source, role)),
             )
         return self.small[key]
 
+    def cases(self, candidate: Description, role: str, scenario: Scenario) -> Iterable[Case]:
+        """The small cases of a scenario, as the candidate can be given them, each made once."""
+        return self._small(candidate, role, scenario).made
+
     def fitting(self, candidate: Description, role: str, scenario: Scenario) -> Iterator[Case]:
-        """The small cases of a scenario, as the candidate can be given them."""
+        """The same, made anew."""
         assert scenario.small is not None
         made = scenario.small(self.setting(candidate, role))
         return map(self.located, all_fitted(made, candidate, self.sizes))
@@ -127,9 +132,12 @@ class Examiner:
         """The places of a scenario's small cases in the parts that `spread` makes of them."""
         key = candidate.source, role, scenario.name
         if key not in self.divided:
-            cases = [*self.fitting(candidate, role, scenario)]
-            divided = parts(cases, scenario.slow) if role in LOADERS else portions(cases)
-            self.divided[key] = divided
+            cases = [*self.cases(candidate, role, scenario)]
+            if role in LOADERS:
+                told = told_of_faults(scenario.name, cases)
+                self.divided[key] = parts(cases, scenario.slow, told)
+            else:
+                self.divided[key] = portions(cases)
         return self.divided[key]
 
     def _carried_out(

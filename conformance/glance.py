@@ -52,14 +52,14 @@ def glanced(
     return found, sum(search.exercise.run for search in searches)
 
 
-PARTS = range(7)
+PARTS = range(8)
 """The parts of a loader's cases, as `spread.parts` divides them."""
 
 FIRST = 3
 """So many looks have the processor for themselves: they show most faults."""
 
-SOON, FEW_BESIDE = 2, 3
-"""Beside the first two parts, which take the processor, no more than three of the cases are under
+SOON, FEW_BESIDE = 3, 3
+"""Beside the first three parts, which take the processor, no more than three of the cases are under
 way that each take a process and mostly wait."""
 
 PATIENT = ("workers.no-hang", "workers.timeout")
@@ -155,7 +155,7 @@ def _few(search: Search, light: bool, standing: bool) -> bool:
     new processes or of all others."""
 
     def places(scenario: Scenario) -> set[int]:
-        cases = enumerate(islice(search.fitting(scenario), FEW))
+        cases = enumerate(islice(search.cases(scenario), FEW))
         return {at for at, case in cases if is_light(case) is light}
 
     return any(_breaks(search, one, places(one)) for one in _some(search, standing))

@@ -156,7 +156,7 @@ class Search(Judge):
 
     def _light(self, scenario: Scenario) -> Iterator[Pair]:
         """Its small cases that take no time."""
-        cases = enumerate(self.fitting(scenario))
+        cases = enumerate(self.cases(scenario))
         return self.small(scenario, {at for at, case in cases if is_light(case)})
 
     def _shown(self) -> tuple[Scenario, Pair] | None:
@@ -167,9 +167,9 @@ class Search(Judge):
         """The small cases of a scenario, with their traces."""
         return self.examiner.traces(self.candidate, self.prop.role, scenario, places)
 
-    def fitting(self, scenario: Scenario) -> Iterator[Case]:
+    def cases(self, scenario: Scenario) -> Iterable[Case]:
         """The same without traces."""
-        return self.examiner.fitting(self.candidate, self.prop.role, scenario)
+        return self.examiner.cases(self.candidate, self.prop.role, scenario)
 
     def parts(self, scenario: Scenario) -> list[Places]:
         """The places of the small cases of a loader's scenario, the most telling part first."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 import heapq
 import sys
 from collections.abc import Callable, Container, Iterable, Iterator
-from itertools import islice
+from itertools import count, islice
 from operator import itemgetter
+from typing import Generic, TypeVar
 
 from conformance.case import Case
 from conformance.trace import Trace
@@ -20,6 +21,24 @@ ALL = range(sys.maxsize)
 """Every place."""
 
 
+T = TypeVar("T")
+
+
+class Remembered(Generic[T]):
+    """What an iterable gives; each is asked for once, when somebody first looks so far."""
+
+    def __init__(self, given: Iterable[T]) -> None:
+        self.left, self.known = iter(given), list[T]()
+
+    def __iter__(self) -> Iterator[T]:
+        for at in count():
+            if at == len(self.known):
+                self.known.extend(islice(self.left, 1))
+            if at == len(self.known):
+                return
+            yield self.known[at]
+
+
 class SmallCases:
     """The cases that `made` gives, in its order, and the traces of those that were carried out.
 
@@ -29,11 +48,11 @@ class SmallCases:
     """
 
     def __init__(
-        self, made: Callable[[], Iterable[Case]],
+        self, made: Iterable[Case],
         carry: Callable[[Iterable[Case]], Iterator[tuple[Case, Pair | None]]],
         asks: Callable[[int], bool] = lambda place: True,
     ) -> None:  # fmt: skip
-        self.made, self.carry, self.asks = made, carry, asks
+        self.made, self.carry, self.asks = Remembered(made), carry, asks
         self.found: dict[int, Pair | None] = {}
         self.skipped: set[int] = set()
         self.complete = False
@@ -51,7 +70,7 @@ class SmallCases:
         """Those that nobody has asked for, with their places."""
         if not self.complete:
             end = places.stop if isinstance(places, range) else None
-            made = islice(enumerate(self.made()), end)
+            made = islice(enumerate(self.made), end)
             new = ((at, case) for at, case in made if at in places and at not in self.found)
             yield from ((at, case) for at, case in new if self._asked(at))
 

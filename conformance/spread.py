@@ -12,7 +12,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterator, Sequence
 from dataclasses import fields, is_dataclass
-from itertools import combinations, pairwise
+from itertools import chain, combinations_with_replacement, pairwise, repeat
 from math import ceil
 from typing import Any
 
@@ -21,7 +21,9 @@ from conformance.classes import work
 from conformance.laws.loading import workers
 from conformance.small import Places
 
-Pairs = set[tuple[str, str]]
+Pairs = set[tuple[int, int]]
+
+NOWHERE = frozenset[int]()
 
 BUSY, QUICK = (0, 1 / 8, 1 / 4, 1 / 2, 3 / 4, 1), (0, 1 / 2, 1)
 """Where the order of cases with workers is cut into parts, and that of those without, which take a
@@ -42,15 +44,18 @@ MANY = 24
 """Of so many different values none decides a case."""
 
 
-def parts(cases: Sequence[Case], slow: bool = False) -> list[Places]:
-    """The places of a loader's cases in seven parts, as they are best looked at: some of all, the
-    others without workers, the rest, and those that are slow."""
+def parts(
+    cases: Sequence[Case], slow: bool = False, telling: frozenset[int] = NOWHERE
+) -> list[Places]:
+    """The places of a loader's cases in eight parts, as they are best looked at: some of all, those
+    that are `telling`, the others without workers, the rest, and those that are slow."""
     if slow:
-        return [*[frozenset[int]()] * 6, frozenset(range(len(cases)))]
+        return [NOWHERE, telling, *[NOWHERE] * 5, frozenset(range(len(cases))) - telling]
     busy = [bool(workers(case)) or case.world == "alone" for case in cases]
     first, *rest = _cut(cases, [at for at, is_busy in enumerate(busy) if is_busy], BUSY)
     some, others = _cut(cases, [at for at, is_busy in enumerate(busy) if not is_busy], QUICK)
-    return [first | some, others, *rest, frozenset()]
+    first |= some
+    return [first, telling - first, *(part - telling for part in (others, *rest)), NOWHERE]
 
 
 def portions(cases: Sequence[Case]) -> list[Places]:
@@ -58,7 +63,7 @@ def portions(cases: Sequence[Case]) -> list[Places]:
     those that take long are in the last."""
     light = [at for at, case in enumerate(cases) if is_light(case)]
     *some, rest = _cut(cases, light, SHARES)
-    return [*some, rest.union(at for at, case in enumerate(cases) if not is_light(case))]
+    return [*some, rest | set(range(len(cases))).difference(light)]
 
 
 def is_light(case: Case) -> bool:
@@ -76,9 +81,11 @@ def _cut(
 
 def spread(cases: Sequence[Case]) -> list[int]:
     """The places of the cases, each once; of those that show as much the earliest goes first."""
-    shown = [set(_features(case)) for case in cases]
+    known = dict[Any, list[str]]()
+    shown = [set(_features(case, known)) for case in cases]
     always = set.intersection(*shown) if shown else set()
-    pairs = [_pairs(one - always) for one in shown]
+    number = {feature: at for at, feature in enumerate(set().union(*shown) - always)}
+    pairs = [_pairs({number[one] for one in some - always}) for some in shown]
     order, left = list[int](), set(range(len(cases)))
     for _ in range(ROUNDS):
         order += _once(pairs, left)
@@ -108,18 +115,18 @@ def _once(pairs: Sequence[Pairs], places: set[int]) -> Iterator[int]:
         yield place
 
 
-def _pairs(features: set[str]) -> Pairs:
+def _pairs(features: set[int]) -> Pairs:
     """Each feature with each other, and by itself."""
-    alone = ((feature, feature) for feature in features)
-    return {*alone, *combinations(sorted(features), 2)}
+    return set(combinations_with_replacement(sorted(features), 2))
 
 
-def _features(case: Case) -> Iterator[str]:
+def _features(case: Case, known: dict[Any, list[str]]) -> Iterator[str]:
     """What decides a case, piece by piece: each argument and each step, field by field."""
-    for name, value in case.arguments:
-        yield from _told(name, value)
-    for step in case.plan:
-        yield from _told("", step)
+    for name, value in chain(case.arguments, zip(repeat(""), case.plan)):
+        key = name, type(value), value
+        if key not in known:
+            known[key] = [*_told(name, value)]
+        yield from known[key]
 
 
 def _told(name: str, value: Any) -> Iterator[str]:

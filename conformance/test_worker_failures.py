@@ -16,7 +16,13 @@ from conformance.scenarios import worker_failures as cases
         "workers.death": (deaths.DEATHS,),
         "workers.death-soon": (deaths.DEATHS,),
         "workers.dead-iterator": (deaths.DEATHS,),
-        "workers.no-hang": (cases.UNSENDABLE, deaths.DEATHS, cases.SAMPLING, cases.BURSTING),
+        "workers.no-hang": (
+            cases.UNSENDABLE,
+            deaths.DEATHS,
+            cases.SAMPLING,
+            cases.UNFORKED,
+            cases.BURSTING,
+        ),
         "workers.error-place": (cases.PLACES, cases.LATE_PLACES, cases.SAMPLING, cases.UNSENDABLE),
         "workers.init-error": (cases.STARTS,),
     }

@@ -82,8 +82,10 @@ class Detector:
     """Looks at candidates one after another. Close it at the end.
 
     deviations: what is known of the candidates and does not count. bound_s: seconds a rank may take
-    for a case.
+    for a case. examiner: what the last search was made with.
     """
+
+    examiner: Examiner
 
     def __init__(
         self,
@@ -127,7 +129,7 @@ class Detector:
             candidate = self.worlds.describe(Source(text, profile=self.options.profile))
         except CandidateError as error:
             return Detection(IMPORT, "", str(error), time.monotonic() - began, 0)
-        examiner = Examiner(self.worlds, self.options, self.deviations)
+        examiner = self.examiner = Examiner(self.worlds, self.options, self.deviations)
         props = [prop for prop in self._properties(only) if prop.role in candidate.roles]
         ahead, cases = glanced(examiner, candidate, props)
         for prop in [ahead, *props] if ahead else props:

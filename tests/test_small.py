@@ -44,7 +44,7 @@ def looked(small: SmallCases, places: range = ALL) -> list[int]:
 def test_each_place_is_carried_out_once() -> None:
     """Looks that overlap carry out no case a second time, and see every one of their places."""
     carrier = Carrier()
-    small = SmallCases(lambda: CASES, carrier)
+    small = SmallCases(CASES, carrier)
 
     assert looked(small, range(1, 10**6, 8)) == [1, 9, 17]
     assert looked(small, range(4)) == [0, 1, 2, 3]
@@ -55,7 +55,7 @@ def test_each_place_is_carried_out_once() -> None:
 def test_any_places_may_go_first() -> None:
     """A look at some places carries out no others, and leaves them to later looks."""
     carrier = Carrier()
-    small = SmallCases(lambda: CASES, carrier)
+    small = SmallCases(CASES, carrier)
 
     assert [number(case) for case, _ in small.at(frozenset({8, 3}))] == [3, 8]
     assert carrier.asked == [3, 8] and not small.complete
@@ -65,7 +65,7 @@ def test_any_places_may_go_first() -> None:
 
 def test_a_look_that_ends_early_leaves_the_rest_to_the_next() -> None:
     """What was on its way when somebody found enough is carried out again, and nothing is lost."""
-    small = SmallCases(lambda: CASES, Carrier())
+    small = SmallCases(CASES, Carrier())
 
     first = next(small.at())
 
@@ -76,7 +76,7 @@ def test_a_look_that_ends_early_leaves_the_rest_to_the_next() -> None:
 def test_what_cannot_be_placed_is_left_out() -> None:
     """A case that no world can carry out is not asked again either."""
     carrier = Carrier(lost=(2, 5))
-    small = SmallCases(lambda: CASES, carrier)
+    small = SmallCases(CASES, carrier)
 
     assert looked(small, range(6)) == [0, 1, 3, 4]
     assert looked(small, range(6)) == [0, 1, 3, 4]
@@ -86,7 +86,7 @@ def test_what_cannot_be_placed_is_left_out() -> None:
 @pytest.mark.parametrize("places", [range(0, 10**6, 8), range(3, 9), range(0)])
 def test_some_places_are_not_all(places: range) -> None:
     """Only a look at all places makes the memory complete."""
-    small = SmallCases(lambda: CASES, Carrier())
+    small = SmallCases(CASES, Carrier())
 
     looked(small, places)
 
@@ -96,7 +96,7 @@ def test_some_places_are_not_all(places: range) -> None:
 def test_what_is_not_asked_is_remembered() -> None:
     """Places that are passed over are known, until they are asked after all."""
     carrier, strict = Carrier(), [True]
-    small = SmallCases(lambda: CASES, carrier, lambda place: place < 2 or not strict[0])
+    small = SmallCases(CASES, carrier, lambda place: place < 2 or not strict[0])
 
     assert looked(small, range(5)) == [0, 1] and small.skipped == {2, 3, 4}
     strict[0] = False

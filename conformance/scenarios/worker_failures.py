@@ -188,11 +188,15 @@ def _unsent(setting: Setting) -> Iterator[Case]:
 
 
 def _bursting(setting: Setting) -> Iterator[Case]:
-    """Spawned workers that cannot even unpickle what they are to work on; forks that fail."""
+    """Spawned workers that cannot even unpickle what they are to work on."""
     for count, persistent in ((1, False), (2, True)):
         options: dict[str, Any] = {"num_workers": count, "persistent_workers": persistent}
         data = Mapped(4, gives="bursting")
         yield loader(data, walk(3), "alone", multiprocessing_context="spawn", **options)
+
+
+def _unforked(setting: Setting) -> Iterator[Case]:
+    """Forks that fail."""
     few: dict[str, Any] = {"num_workers": 2, "multiprocessing_context": "fork"}
     yield loader(Mapped(4), [Limit("processes", 1), *walk(3)], "alone", **few)
 
@@ -213,4 +217,5 @@ LATE_PLACES = Scenario("late-places", _late_places)
 SAMPLING = Scenario("sampler-errors", _sampling)
 STARTS = Scenario("failing-starts", _starts)
 UNSENDABLE = Scenario("unsendable", _unsent)
-BURSTING = Scenario("bursting", _bursting)
+BURSTING = Scenario("bursting", _bursting, slow=True)
+UNFORKED = Scenario("unforked", _unforked)
