@@ -65,7 +65,7 @@ class Examiner:
     def __init__(self, worlds: Worlds, options: Options, deviations: list[Deviation]) -> None:
         self.worlds, self.options, self.deviations = worlds, options, deviations
         self.small: dict[Key, SmallCases] = {}
-        self.divided: dict[Key, list[Places]] = {}
+        self.divided: dict[Key, list[frozenset[int]]] = {}
         self.drawn: dict[Key, list[tuple[Case, Trace | None]]] = {}
         self.strategies: dict[Key, Any] = {}
         self.shelf = _shelf(options.scripts) if options.scripts else None
@@ -128,7 +128,7 @@ class Examiner:
         made = scenario.small(self.setting(candidate, role))
         return map(self.located, all_fitted(made, candidate, self.sizes))
 
-    def parts(self, candidate: Description, role: str, scenario: Scenario) -> list[Places]:
+    def parts(self, candidate: Description, role: str, scenario: Scenario) -> list[frozenset[int]]:
         """The places of a scenario's small cases in the parts that `spread` makes of them."""
         key = candidate.source, role, scenario.name
         if key not in self.divided:

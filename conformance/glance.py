@@ -6,6 +6,7 @@ case is judged twice for a clause.
 
 from __future__ import annotations
 
+import collections
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import chain, compress, filterfalse, groupby, islice, product, zip_longest
@@ -13,7 +14,8 @@ from operator import itemgetter, not_
 from typing import NamedTuple
 
 from conformance.ahead import Key, apart, keys, world
-from conformance.candidate import Description
+from conformance.candidate import Description, Source
+from conformance.case import Case
 from conformance.examine import Examiner
 from conformance.properties import Property
 from conformance.roles import LOADERS
@@ -32,10 +34,50 @@ not to wait for all cases of the clauses before."""
 DRAWN = 4
 """So many are drawn between: only real groups show how a rank finds its place in one."""
 
-Look = Callable[[Search], bool]
 
-What = tuple[Search, Look]
-"""Something to look at, and how."""
+class What(NamedTuple):
+    """Something to look at.
+
+    breaks: whether it shows the law broken. scenario, places: the cases of a sampler that it will
+    ask for, None if it is not known which.
+    """
+
+    search: Search
+    breaks: Callable[[], bool]
+    scenario: Scenario | None = None
+    places: frozenset[int] = frozenset()
+
+
+class Looks(Iterable[What]):
+    """What to look at in turn; while one is judged the next begins."""
+
+    def __init__(self, looks: Iterable[What]) -> None:
+        self.left, self.seen = iter(looks), collections.deque[What]()
+        self.now: What | None = None
+
+    def __iter__(self) -> Iterator[What]:
+        while what := self.seen.popleft() if self.seen else next(self.left, None):
+            self.now = what
+            yield what
+
+    def ahead(self) -> tuple[Source, Iterable[Case]] | None:
+        """The cases of the next of them that has any to ask for."""
+        for what in () if self.seen else self.left:
+            self.seen.append(what)
+            if cases := self._asked(what):
+                return what.search.candidate.source, cases
+            if what.scenario is None:
+                break
+        return None
+
+    def _asked(self, what: What) -> list[Case]:
+        """The cases that will be carried out for it, once what is looked at now is known."""
+        if not (what.scenario and self.now):
+            return []
+        search, same = what.search, self.now.scenario is what.scenario
+        places = what.places - self.now.places if same else what.places
+        found = search.examiner.expected(search.candidate, search.prop.role, what.scenario, places)
+        return [case for _, case in found]
 
 
 def glanced(
@@ -44,11 +86,13 @@ def glanced(
     """The first property that a glance shows to be violated, and how many cases were judged."""
     searches = [Search(examiner, candidate, prop) for prop in props]
     searches = [search for search in searches if not search.excused()]
-    looks = chain(_of_samplers(searches), _of_loaders(examiner, searches))
+    looks = Looks(chain(_of_samplers(searches), _of_loaders(examiner, searches)))
+    examiner.worlds.expect(looks.ahead)
     try:
         found = next((f for f in map(partial(_found, searches), looks) if f), None)
     finally:
         examiner.worlds.window.forget()
+        examiner.worlds.expect()
     return found, sum(search.exercise.run for search in searches)
 
 
@@ -73,15 +117,17 @@ def _of_samplers(searches: list[Search]) -> Iterator[What]:
     quick = [search for search in samplers if not search.prop.clause.statistical]
     few, long = partial(_few, light=True), partial(_few, light=False)
     first, second, *others = (partial(_portion, part=part) for part in PORTIONS)
-    yield from product(quick, [partial(few, standing=True), partial(first, standing=True)])
-    yield from product(quick, [partial(long, standing=True)])
-    yield from product(quick, [partial(second, standing=True)])
-    besides = [partial(few, standing=False), partial(long, standing=False), first, second]
-    yield from product(quick, besides)
-    yield from product(quick, [_drawn])
-    yield from ((search, _small) for search in samplers if search.prop.clause.statistical)
+    for search in quick:
+        yield from chain(few(search, standing=True), first(search, standing=True))
+    for look in (long, second):
+        yield from chain.from_iterable(look(search, standing=True) for search in quick)
+    for search in quick:
+        yield from chain(few(search, standing=False), long(search, standing=False))
+        yield from chain(first(search), second(search))
+    yield from (What(search, partial(_drawn, search)) for search in quick)
+    yield from (What(s, partial(_small, s)) for s in samplers if s.prop.clause.statistical)
     for look in others:
-        yield from product(quick, [look])
+        yield from chain.from_iterable(map(look, quick))
 
 
 def _of_loaders(examiner: Examiner, searches: list[Search]) -> Iterator[What]:
@@ -102,7 +148,7 @@ def _of_loaders(examiner: Examiner, searches: list[Search]) -> Iterator[What]:
 
 def _together(part: int, search: Search) -> What:
     """A look at the cases of a part that share processes."""
-    return search, partial(_of_part, part=part, alone=False)
+    return What(search, partial(_of_part, search, part, alone=False))
 
 
 class _Apart(NamedTuple):
@@ -114,7 +160,7 @@ class _Apart(NamedTuple):
 
     @property
     def what(self) -> What:
-        return self.search, partial(_of_part, part=self.part, alone=True)
+        return What(self.search, partial(_of_part, self.search, self.part, alone=True))
 
 
 def _begun(examiner: Examiner, apart: list[_Apart], room: int | None) -> None:
@@ -138,9 +184,8 @@ def _ready(examiner: Examiner, one: _Apart) -> bool:
 
 def _found(searches: list[Search], what: What) -> Property | None:
     """The property if it is violated, or the one that tells of a role that did not come back."""
-    search, look = what
-    if look(search):
-        return search.prop
+    if what.breaks():
+        return what.search.prop
     judges = (search for search in searches if search.prop.clause.id == search.returns)
     return next((search.prop for search in judges if search.has_lost()), None)
 
@@ -150,21 +195,23 @@ def _small(search: Search) -> bool:
     return any(_breaks(search, scenario, ALL) for scenario in search.prop.scenarios)
 
 
-def _few(search: Search, light: bool, standing: bool) -> bool:
-    """The same of the first few: of those that take no time or of those that do, of cases that take
-    new processes or of all others."""
-
-    def places(scenario: Scenario) -> set[int]:
+def _few(search: Search, light: bool, standing: bool) -> Iterator[What]:
+    """The first few cases: those that take no time or those that do, cases that take new processes
+    or all others."""
+    for scenario in _some(search, standing):
         cases = enumerate(islice(search.cases(scenario), FEW))
-        return {at for at, case in cases if is_light(case) is light}
-
-    return any(_breaks(search, one, places(one)) for one in _some(search, standing))
+        yield _at(search, scenario, frozenset(at for at, case in cases if is_light(case) is light))
 
 
-def _portion(search: Search, part: int, standing: bool | None = None) -> bool:
-    """The same of a portion of them all; `standing` as for the few."""
-    some = _some(search, standing)
-    return any(_breaks(search, scenario, search.parts(scenario)[part]) for scenario in some)
+def _portion(search: Search, part: int, standing: bool | None = None) -> Iterator[What]:
+    """A portion of them all; `standing` as for the few."""
+    for scenario in _some(search, standing):
+        yield _at(search, scenario, search.parts(scenario)[part])
+
+
+def _at(search: Search, scenario: Scenario, places: frozenset[int]) -> What:
+    """Some of a sampler's cases."""
+    return What(search, partial(_breaks, search, scenario, places), scenario, places)
 
 
 def _some(search: Search, standing: bool | None) -> list[Scenario]:

@@ -171,7 +171,7 @@ class Search(Judge):
         """The same without traces."""
         return self.examiner.cases(self.candidate, self.prop.role, scenario)
 
-    def parts(self, scenario: Scenario) -> list[Places]:
+    def parts(self, scenario: Scenario) -> list[frozenset[int]]:
         """The places of the small cases of a loader's scenario, the most telling part first."""
         return self.examiner.parts(self.candidate, self.prop.role, scenario)
 

@@ -19,7 +19,6 @@ from typing import Any
 from conformance.case import Case
 from conformance.classes import work
 from conformance.laws.loading import workers
-from conformance.small import Places
 
 Pairs = set[tuple[int, int]]
 
@@ -46,7 +45,7 @@ MANY = 24
 
 def parts(
     cases: Sequence[Case], slow: bool = False, telling: frozenset[int] = NOWHERE
-) -> list[Places]:
+) -> list[frozenset[int]]:
     """The places of a loader's cases in eight parts, as they are best looked at: some of all, those
     that are `telling`, the others without workers, the rest, and those that are slow."""
     if slow:
@@ -58,7 +57,7 @@ def parts(
     return [first, telling - first, *(part - telling for part in (others, *rest)), NOWHERE]
 
 
-def portions(cases: Sequence[Case]) -> list[Places]:
+def portions(cases: Sequence[Case]) -> list[frozenset[int]]:
     """The places of a sampler's cases in portions, each several times as large as the one before;
     those that take long are in the last."""
     light = [at for at, case in enumerate(cases) if is_light(case)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import collections
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from multiprocessing import util
 
@@ -41,7 +41,12 @@ class _Sent:
 
     pool: Pool
     ticket: int
+    source: Source
     cases: list[Case]
+
+
+Ahead = Callable[[], tuple[Source, Iterable[Case]] | None]
+"""Tells which cases will be asked for next, None if nobody knows."""
 
 
 class Worlds:
@@ -57,6 +62,8 @@ class Worlds:
         self.descriptions: dict[Source, Description] = {}
         self.losses = Losses()
         self.window = Window(bound_s)
+        self.early: _Sent | None = None
+        self.expect()
         # Whoever forgets to close waits for standing ranks at exit, and for ever.
         self._end = util.Finalize(self, _close, (self.pools, self.window), exitpriority=100)
 
@@ -72,6 +79,11 @@ class Worlds:
             self.descriptions[source] = found
         return self.descriptions[source]
 
+    def expect(self, ahead: Ahead = lambda: None) -> None:
+        """Simulated samplers' cases that will be asked for begin while others are judged."""
+        self.ahead = ahead
+        self._begun(None, [])
+
     def run(self, source: Source, case: Case) -> Trace:
         """Carry out one case; one that is too large for its speed is not tried again."""
         if self.losses.too_large(source, case):
@@ -79,6 +91,7 @@ class Worlds:
         if case.world == "alone":
             return next(self._alone(source, [case]))[1]
         self.window.turn()
+        self._begun(None, [])
         pool, bound_s = self._place(case), self._bound(source, case)
         ranks = pool.run(source, [case], bound_s)[0]
         if _is_loaders(case) and (ranks[0].fate == "stuck" or _hung(ranks)):
@@ -136,6 +149,8 @@ class Worlds:
                     yield from self._one_by_one(source, oldest.cases)
                 under_way.popleft()
                 under_way.extend(itertools.islice(sent, 1))
+                if not (under_way or loads):
+                    self._begin()
                 yield from ready or ()
         finally:
             for one in under_way:
@@ -146,11 +161,29 @@ class Worlds:
         for case, ranks in self.window.traces(source, cases):
             yield case, self._made(source, case, ranks)
 
+    def _begin(self) -> None:
+        """Send the first chunk of what will be asked for next."""
+        source, cases = self.ahead() or (None, ())
+        chunk = next(_chunks(cases, CHUNK), None)
+        if source and chunk and chunk[0].world == "simulated":
+            self.early = self._sent(source, chunk, "samplers")
+
+    def _begun(self, source: Source | None, cases: list[Case]) -> _Sent | None:
+        """This chunk, if it was sent before anybody asked; nobody wants another that was."""
+        early, self.early = self.early, None
+        if early and not early.pool.broken:
+            if (early.source, early.cases) == (source, cases):
+                return early
+            early.pool.forget(early.ticket, self.bound_s)
+        return None
+
     def _sent(self, source: Source, cases: list[Case], place: str) -> _Sent:
+        if early := self._begun(source, cases):
+            return early
         self.window.turn()
         simulated = cases[0].world == "simulated"
         pool = self._pool(1, "simulated", place) if simulated else self._place(cases[0])
-        return _Sent(pool, pool.send(source, cases), cases)
+        return _Sent(pool, pool.send(source, cases), source, cases)
 
     def _received(self, source: Source, sent: _Sent) -> list[tuple[Case, Trace]] | None:
         """The traces of a chunk, or None if it broke the pool."""
