@@ -96,14 +96,14 @@ def glanced(
     return found, sum(search.exercise.run for search in searches)
 
 
-PARTS = range(8)
+PARTS = range(9)
 """The parts of a loader's cases, as `spread.parts` divides them."""
 
 FIRST = 3
 """So many looks have the processor for themselves: they show most faults."""
 
-SOON, FEW_BESIDE = 3, 3
-"""Beside the first three parts, which take the processor, no more than three of the cases are under
+SOON, FEW_BESIDE = 4, 3
+"""Beside the first four parts, which take the processor, no more than three of the cases are under
 way that each take a process and mostly wait."""
 
 PATIENT = ("workers.no-hang", "workers.timeout")

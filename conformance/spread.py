@@ -46,15 +46,17 @@ MANY = 24
 def parts(
     cases: Sequence[Case], slow: bool = False, telling: frozenset[int] = NOWHERE
 ) -> list[frozenset[int]]:
-    """The places of a loader's cases in eight parts, as they are best looked at: some of all, those
-    that are `telling`, the others without workers, the rest, and those that are slow."""
+    """The places of a loader's cases in nine parts, as they are best looked at: some without
+    workers and some with them, those that are `telling`, the others without, the rest, and those
+    that are slow."""
     if slow:
-        return [NOWHERE, telling, *[NOWHERE] * 5, frozenset(range(len(cases))) - telling]
+        every = frozenset(range(len(cases)))
+        return [NOWHERE, NOWHERE, telling, *[NOWHERE] * 5, every - telling]
     busy = [bool(workers(case)) or case.world == "alone" for case in cases]
     first, *rest = _cut(cases, [at for at, is_busy in enumerate(busy) if is_busy], BUSY)
     some, others = _cut(cases, [at for at, is_busy in enumerate(busy) if not is_busy], QUICK)
-    first |= some
-    return [first, telling - first, *(part - telling for part in (others, *rest)), NOWHERE]
+    told = telling - first - some
+    return [some, first, told, *(part - told for part in (others, *rest)), NOWHERE]
 
 
 def portions(cases: Sequence[Case]) -> list[frozenset[int]]:
