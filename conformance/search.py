@@ -44,9 +44,8 @@ if TYPE_CHECKING:
 WORKS = "sampler.works"
 """The clause that every case is a case for."""
 
-RACY = ("late-", "early-", "left-")
-"""Anomalies of time: what came late, or had not gone yet. Nobody is accused of what a busy machine
-does once."""
+RACY = ("late-", "early-")
+"""Anomalies of time. Nobody is accused of what a busy machine does once."""
 
 CORE_ONLY = frozenset({"distributed.mix"})
 """Clauses that contradict the torch profile, which fixes the order."""

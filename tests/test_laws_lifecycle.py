@@ -29,7 +29,7 @@ HANG = Error(("Hang",), "did not return within 11 s")
 WHOLE = [[0], [1]]
 REST = {
     "children": 0, "threads": 0, "descriptors": 3, "segments": 0, "what": [], "seconds": 0.1,
-    "changed": [],
+    "collects": True, "changed": [],
 }  # fmt: skip
 
 
@@ -60,6 +60,7 @@ def rest(**changes: Any) -> Any:
         ([{}], ""),
         ([{"children": 1}], "left-alive"),
         ([{"threads": 2}], "left-alive"),
+        ([{"children": 1, "collects": False}, {}], ""),
         ([{}, {"changed": ["os.environ"]}], "left-changed"),
         ([{}, {"descriptors": 9}], ""),
         ([{}, {"descriptors": 9}, {"descriptors": 9}], ""),

@@ -22,6 +22,8 @@ from typing import Any
 
 import psutil
 
+from conformance.worlds.patience import Bound
+
 SERVANTS = ("resource_tracker", "forkserver", "resource_sharer", "torch_shm_manager")
 SHARED, OPEN = Path("/dev/shm"), Path("/proc/self/fd")
 
@@ -62,7 +64,8 @@ def leftovers(
     """What stands now and did not before; waits up to `bound_s` for it to go.
 
     children, threads, descriptors, segments: counts. what: a few of them by name. seconds: how
-    long children and threads took to go. least: how many descriptors are no reason to wait.
+    long children and threads took to go. collects: whether garbage is collected at all. least: how
+    many descriptors are no reason to wait.
     """
     began = time.monotonic()
     now = _once(lambda now: not _alive(now, before), pids, bound_s)
@@ -71,15 +74,14 @@ def leftovers(
         now = _once(lambda now: len(now.descriptors - before.descriptors) <= least, pids, CLOSED_S)
     opened, segments = now.descriptors - before.descriptors, now.segments - before.segments
     left = now.children - before.children, now.threads - before.threads
-    dead = ["garbage that gc.collect() does not collect"] if left[0] and not _collects() else []
     return {
         "children": len(left[0]), "threads": len(left[1]),
         "descriptors": len(opened), "segments": len(segments),
         "what": [
-            *dead, *map(_command, left[0]), *map(_thread, left[1]),
+            *map(_command, left[0]), *map(_thread, left[1]),
             *(t for _, t in sorted(opened)), *segments,
         ][:8],
-        "seconds": seconds,
+        "seconds": seconds, "collects": not left[0] or _collects(),
     }  # fmt: skip
 
 
@@ -101,14 +103,15 @@ def _alive(now: Standing, before: Standing) -> bool:
 
 
 def _once(holds: Callable[[Standing], bool], pids: frozenset[int], bound_s: float) -> Standing:
-    """What stands as soon as `holds` says so, or when the time is up.
+    """What stands as soon as `holds` says so, or when the time is up in which those who stand could
+    run.
 
     Garbage is collected again now and then: gc.collect() does nothing at all while another thread
     is collecting.
     """
-    end = time.monotonic() + bound_s
+    bound = Bound(bound_s, [os.getpid()])
     for look in itertools.count(1):
-        if holds(now := standing(pids)) or time.monotonic() > end:
+        if holds(now := standing(pids)) or bound.over():
             break
         if look % COLLECTED_LOOKS == 0:
             gc.collect()

@@ -95,6 +95,8 @@ def remains(events: list[Event], why: str) -> Violation | None:
     before: dict[str, Any] | None = None
     for place, event in enumerate(events):
         found = event.value
+        if not found["collects"]:
+            continue  # what was left to be collected stays through no fault of the loader
         if found["children"] or found["threads"]:
             saw = f"left behind are {counted(found, ('children', 'threads'))}"
             return Violation("left-alive", saw, about=why)
