@@ -99,14 +99,22 @@ def glanced(
 PARTS = range(9)
 """The parts of a loader's cases, as `spread.parts` divides them."""
 
+TELLING = 2
+"""The part of those that once told of a fault: of what takes a process it goes first."""
+
 FIRST = 3
 """So many looks have the processor for themselves: they show most faults."""
 
-SOON, FEW_BESIDE = 4, 3
+SOON, FEW_BESIDE = 4, 5
 """Beside the first four parts, which take the processor, no more than three of the cases are under
 way that each take a process and mostly wait."""
 
-PATIENT = ("workers.no-hang", "workers.timeout")
+PATIENT = (
+    "workers.no-hang",
+    "workers.timeout",
+    "lifecycle.leftovers",
+    "lifecycle.failed-construction",
+)
 """Clauses that wait for a bound to pass: the sooner their cases begin, the sooner they are told."""
 
 
@@ -135,7 +143,8 @@ def _of_loaders(examiner: Examiner, searches: list[Search]) -> Iterator[What]:
     loaders = [search for search in searches if search.prop.role in LOADERS]
     shared, first = [*product(PARTS, loaders)], min(FIRST, len(loaders))
     yield from (_together(*one) for one in shared[:first])
-    left = [_Apart(search, part, [*keys(search, part)]) for part, search in shared]
+    apart = sorted(shared, key=lambda one: one[0] != TELLING)
+    left = [_Apart(search, part, [*keys(search, part)]) for part, search in apart]
     for part, some in groupby(shared[first:], itemgetter(0)):
         _begun(examiner, left, FEW_BESIDE if part < SOON else None)
         for one in some:

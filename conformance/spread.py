@@ -55,8 +55,9 @@ def parts(
     busy = [bool(workers(case)) or case.world == "alone" for case in cases]
     first, *rest = _cut(cases, [at for at, is_busy in enumerate(busy) if is_busy], BUSY)
     some, others = _cut(cases, [at for at, is_busy in enumerate(busy) if not is_busy], QUICK)
-    told = telling - first - some
-    return [some, first, told, *(part - told for part in (others, *rest)), NOWHERE]
+    shared = frozenset(at for at, case in enumerate(cases) if case.world != "alone")
+    told = telling - (shared & (some | first))
+    return [some, first - told, told, *(part - told for part in (others, *rest)), NOWHERE]
 
 
 def portions(cases: Sequence[Case]) -> list[frozenset[int]]:

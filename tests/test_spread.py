@@ -74,6 +74,15 @@ def test_telling_cases_come_right_after_the_first(slow: bool) -> None:
     assert sorted(chain(some, first, telling, *others)) == list(range(48))
 
 
+def test_of_what_takes_a_process_all_that_is_telling_comes_together() -> None:
+    """A telling case that has a process of its own is no part of the first, which share some."""
+    cases = [loading("alone", dataset=Mapped(n), num_workers=1) for n in range(9)]
+    first = sets(cases)[1]
+    some, others, telling, *_ = map(set, parts(cases, telling=frozenset({*first, 8})))
+
+    assert first and telling == {*first, 8} and not some and not others
+
+
 def test_who_is_alone_takes_time_without_workers() -> None:
     """A case with a process of its own is not among the quick ones."""
     cases = [loading("alone", dataset=Mapped(n), num_workers=0) for n in range(8)]

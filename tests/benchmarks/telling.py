@@ -28,14 +28,15 @@ from detection.faults import askable, key, scored
 from zoo import Fault
 
 from conformance import telling
+from conformance.case import Case
 
-LATE = 3
-"""The number of the first part that is not soon looked at."""
+LATE, LATE_ALONE = 3, 1
+"""The number of the first part that is not soon looked at; of cases that each take a process."""
 
 WITHIN_S = 90.0
 
-Told = tuple[str, float, tuple[str, int, str] | None]
-"""A fault, the seconds, and the case: its scenario, the number of its part, and its digest."""
+Told = tuple[str, float, tuple[str, str, bool] | None]
+"""A fault, the seconds, and the case: its scenario, its digest, and whether its part is late."""
 
 _detector: Detector
 
@@ -58,18 +59,21 @@ def work(fault: Fault) -> Told:
     return key(fault), round(time.monotonic() - began, 2), next(_shown(), None)
 
 
-def _shown() -> Iterator[tuple[str, int, str]]:
+def _shown() -> Iterator[tuple[str, str, bool]]:
     """The case that the glance saw, or the one that a role did not come back from."""
     examiner = _detector.examiner
     seen = [case for _, (case, _) in examiner.shown.values()]
     seen += [trace.case for trace in examiner.worlds.losses.first.values()]
     for (source, role, name), small in examiner.small.items():
-        divided = examiner.divided.get((source, role, name), [])
+        parts = examiner.divided.get((source, role, name), [])
         for at in (at for at, pair in small.found.items() if pair and pair[0] in seen):
             made = next(islice(small.made, at, None))
-            yield from (
-                (name, n, telling.digest(made)) for n, part in enumerate(divided) if at in part
-            )
+            part = next((n for n, one in enumerate(parts) if at in one), 0)
+            yield name, telling.digest(made), part >= (LATE_ALONE if _alone(made) else LATE)
+
+
+def _alone(case: Case) -> bool:
+    return case.world == "alone"
 
 
 def late(over_s: float, only: str) -> list[Fault]:
@@ -93,8 +97,8 @@ def main() -> int:
     with ProcessPoolExecutor(chosen.n, get_context("spawn"), start) as pool:
         for name, seconds, shown in pool.map(work, late(chosen.over, chosen.only)):
             print(f"{name:45} {seconds:6.2f} s  {shown}", flush=True)
-            if shown and shown[1] >= LATE:
-                telling.keep(known & {*telling.kept(), (shown[0], shown[2])})
+            if shown and shown[2]:
+                telling.keep(known & {*telling.kept(), shown[:2]})
     return 0
 
 
