@@ -99,15 +99,15 @@ def glanced(
 PARTS = range(9)
 """The parts of a loader's cases, as `spread.parts` divides them."""
 
-TELLING = 2
-"""The part of those that once told of a fault: of what takes a process it goes first."""
+TELLING = (2, 3)
+"""The parts of those that once told of a fault: of what takes a process they go first."""
 
 FIRST = 3
 """So many looks have the processor for themselves: they show most faults."""
 
-SOON, FEW_BESIDE = 4, 5
-"""Beside the first four parts, which take the processor, no more than three of the cases are under
-way that each take a process and mostly wait."""
+BESIDE = (1, 3, 5, 5)
+"""Beside the first parts, which take the processor, no more than so many of the cases are under way
+that each take a process and mostly wait."""
 
 PATIENT = (
     "workers.no-hang",
@@ -143,10 +143,10 @@ def _of_loaders(examiner: Examiner, searches: list[Search]) -> Iterator[What]:
     loaders = [search for search in searches if search.prop.role in LOADERS]
     shared, first = [*product(PARTS, loaders)], min(FIRST, len(loaders))
     yield from (_together(*one) for one in shared[:first])
-    apart = sorted(shared, key=lambda one: one[0] != TELLING)
+    apart = sorted(shared, key=lambda one: one[0] not in TELLING)
     left = [_Apart(search, part, [*keys(search, part)]) for part, search in apart]
     for part, some in groupby(shared[first:], itemgetter(0)):
-        _begun(examiner, left, FEW_BESIDE if part < SOON else None)
+        _begun(examiner, left, BESIDE[part] if part < len(BESIDE) else None)
         for one in some:
             yield _together(*one)
             ready = [_ready(examiner, one) for one in left]

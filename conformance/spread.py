@@ -48,10 +48,10 @@ def parts(
 ) -> list[frozenset[int]]:
     """The places of a loader's cases in nine parts, as they are best looked at: some without
     workers and some with them, those that are `telling`, the others without, the rest, and those
-    that are slow."""
+    that are slow. Of these the telling come with the others."""
     if slow:
         every = frozenset(range(len(cases)))
-        return [NOWHERE, NOWHERE, telling, *[NOWHERE] * 5, every - telling]
+        return [*[NOWHERE] * 3, telling, *[NOWHERE] * 4, every - telling]
     busy = [bool(workers(case)) or case.world == "alone" for case in cases]
     first, *rest = _cut(cases, [at for at, is_busy in enumerate(busy) if is_busy], BUSY)
     some, others = _cut(cases, [at for at, is_busy in enumerate(busy) if not is_busy], QUICK)

@@ -64,14 +64,21 @@ def test_parts_hold_every_place_once() -> None:
     assert [len(one) for one in rest] == [6, 12, 12, 12, 0]
 
 
-@pytest.mark.parametrize("slow", [False, True])
-def test_telling_cases_come_right_after_the_first(slow: bool) -> None:
+def test_telling_cases_come_right_after_the_first() -> None:
     """Cases that told of a fault are in the third part, if they are not in an earlier one."""
     known = frozenset(range(0, 48, 5))
-    some, first, telling, *others = map(set, parts(GRID, slow, known))
+    some, first, telling, *others = map(set, parts(GRID, telling=known))
 
     assert telling == known - some - first
     assert sorted(chain(some, first, telling, *others)) == list(range(48))
+
+
+def test_slow_ones_that_told_of_a_fault_come_after_the_others_that_did() -> None:
+    """Where each case takes a second the telling are in the fourth part, the rest in the last."""
+    known = frozenset(range(0, 48, 5))
+
+    assert [set(one) for one in parts(GRID, True, known) if one] == [known, {*range(48)} - known]
+    assert set(parts(GRID, True, known)[3]) == known
 
 
 def test_of_what_takes_a_process_all_that_is_telling_comes_together() -> None:
