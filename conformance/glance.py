@@ -239,12 +239,14 @@ def _of_part(search: Search, part: int, alone: bool) -> bool:
 
 
 def _breaks(search: Search, scenario: Scenario, places: Places) -> bool:
-    """Whether a case of a scenario does; it is remembered."""
-    pairs = search.small(scenario, places) if scenario.small else ()
-    found = next((pair for pair in pairs if search.breaks(*pair)), None)
-    if found is not None:
-        search.examiner.shown[search.candidate.source, search.prop] = scenario, found
-    return found is not None
+    """Whether a case of a scenario does; it is remembered. If one does not return, none follow."""
+    for pair in search.small(scenario, places) if scenario.small else ():
+        if search.breaks(*pair):
+            search.examiner.shown[search.candidate.source, search.prop] = scenario, pair
+            return True
+        if search.has_lost():
+            return False
+    return False
 
 
 def _drawn(search: Search) -> bool:

@@ -5,44 +5,27 @@ from __future__ import annotations
 import collections
 import itertools
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from multiprocessing import util
 
 from conformance.candidate import CandidateError, Description, Source
 from conformance.case import Case
-from conformance.classes import work
 from conformance.machine import accelerators
 from conformance.roles import LOADERS
 from conformance.trace import Event, RankTrace, Trace
 from conformance.worlds.alone import Window
+from conformance.worlds.chunks import CHUNK, Sent, chunks
 from conformance.worlds.forkserver import compact, stop_servers
 from conformance.worlds.losses import Losses
 from conformance.worlds.pool import Pool
 
-CHUNK = 24
-"""Cases per message to the simulating process; while it works on one chunk the last is judged."""
-
-DRAWS = 50_000
-"""A chunk that draws so many items is long enough: a violation in it is heard of soon."""
-
 WARY_S = 2.0
 """The bound for further cases of a role that has once failed to answer."""
 
-SUSPECT_S = 2.5
+SUSPECT_S = 1.5
 """A loader's case that takes longer may never come back."""
 
 LOADING = ("loaders", "more loaders")
 """The simulating processes for loaders, which mostly wait for their workers."""
-
-
-@dataclass(frozen=True)
-class _Sent:
-    """A chunk of cases that is under way."""
-
-    pool: Pool
-    ticket: int
-    source: Source
-    cases: list[Case]
 
 
 Ahead = Callable[[], tuple[Source, Iterable[Case]] | None]
@@ -62,7 +45,7 @@ class Worlds:
         self.descriptions: dict[Source, Description] = {}
         self.losses = Losses()
         self.window = Window(bound_s)
-        self.early: _Sent | None = None
+        self.early: Sent | None = None
         self.expect()
         # Whoever forgets to close waits for standing ranks at exit, and for ever.
         self._end = util.Finalize(self, _close, (self.pools, self.window), exitpriority=100)
@@ -137,9 +120,9 @@ class Worlds:
             yield from self._one_by_one(source, cases)
             return
         loads = first.role in LOADERS
-        chunks = _chunks(cases, 1 if loads else CHUNK)
+        divided = chunks(cases, 1 if loads else CHUNK)
         places = itertools.cycle(LOADING if loads else ("samplers",))
-        sent = (self._sent(source, *one) for one in zip(chunks, places, strict=False))
+        sent = (self._sent(source, *one) for one in zip(divided, places, strict=False))
         under_way = collections.deque(itertools.islice(sent, len(LOADING) if loads else 1))
         try:
             while under_way and not self.losses.given_up(source, first.role):
@@ -154,7 +137,7 @@ class Worlds:
                 yield from ready or ()
         finally:
             for one in under_way:
-                one.pool.forget(one.ticket, self.bound_s)
+                self._unwanted(one)
 
     def _alone(self, source: Source, cases: Iterable[Case]) -> Iterator[tuple[Case, Trace]]:
         """Each case in a process of its own; the traces come in order."""
@@ -164,28 +147,28 @@ class Worlds:
     def _begin(self) -> None:
         """Send the first chunk of what will be asked for next."""
         source, cases = self.ahead() or (None, ())
-        chunk = next(_chunks(cases, CHUNK), None)
+        chunk = next(chunks(cases, CHUNK), None)
         if source and chunk and chunk[0].world == "simulated":
             self.early = self._sent(source, chunk, "samplers")
 
-    def _begun(self, source: Source | None, cases: list[Case]) -> _Sent | None:
+    def _begun(self, source: Source | None, cases: list[Case]) -> Sent | None:
         """This chunk, if it was sent before anybody asked; nobody wants another that was."""
         early, self.early = self.early, None
         if early and not early.pool.broken:
             if (early.source, early.cases) == (source, cases):
                 return early
-            early.pool.forget(early.ticket, self.bound_s)
+            self._unwanted(early)
         return None
 
-    def _sent(self, source: Source, cases: list[Case], place: str) -> _Sent:
+    def _sent(self, source: Source, cases: list[Case], place: str) -> Sent:
         if early := self._begun(source, cases):
             return early
         self.window.turn()
         simulated = cases[0].world == "simulated"
         pool = self._pool(1, "simulated", place) if simulated else self._place(cases[0])
-        return _Sent(pool, pool.send(source, cases), source, cases)
+        return Sent(pool, pool.send(source, cases), source, cases)
 
-    def _received(self, source: Source, sent: _Sent) -> list[tuple[Case, Trace]] | None:
+    def _received(self, source: Source, sent: Sent) -> list[tuple[Case, Trace]] | None:
         """The traces of a chunk, or None if it broke the pool."""
         if sent.pool.broken:
             return None
@@ -197,7 +180,7 @@ class Worlds:
         pairs = zip(sent.cases, found, strict=True)
         return [(case, self._trace(source, case, ranks)) for case, ranks in pairs]
 
-    def _awaited(self, source: Source, sent: _Sent) -> list[list[RankTrace]]:
+    def _awaited(self, source: Source, sent: Sent) -> list[list[RankTrace]]:
         """The traces of a chunk. A loader's case that takes long is tried alone meanwhile, lest
         one that waits for ever be waited for twice."""
         case, bound_s = sent.cases[0], self._bound(source, sent.cases[0])
@@ -209,6 +192,13 @@ class Worlds:
         if not (sent.pool.broken or _hung(found[0])):
             self.window.drop(key)
         return found
+
+    def _unwanted(self, sent: Sent) -> None:
+        """Nobody waits for a chunk; who failed to come back before is not even given the time."""
+        if not self.losses.any_of(sent.source, sent.cases[0]):
+            sent.pool.forget(sent.ticket, self.bound_s)
+        elif not sent.pool.broken:
+            sent.pool.kill()
 
     def _one_by_one(self, source: Source, cases: Iterable[Case]) -> Iterator[tuple[Case, Trace]]:
         """Each case for itself, as long as the role is not given up and somebody judges."""
@@ -272,16 +262,3 @@ def _hung(ranks: Iterable[RankTrace]) -> bool:
     """Whether an operation did not return, as a watching thread has told."""
     errors = (event.error for rank in ranks for event in rank.events)
     return any(error is not None and error.kind == "Hang" for error in errors)
-
-
-def _chunks(cases: Iterable[Case], size: int) -> Iterator[list[Case]]:
-    chunk: list[Case] = []
-    draws = 0
-    for case in cases:
-        chunk.append(case)
-        draws += work(case)
-        if len(chunk) == size or draws > DRAWS:
-            yield chunk
-            chunk, draws = [], 0
-    if chunk:
-        yield chunk
