@@ -6,17 +6,16 @@ case is judged twice for a clause.
 
 from __future__ import annotations
 
-import collections
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import chain, compress, filterfalse, groupby, islice, product, zip_longest
 from operator import itemgetter, not_
 from typing import NamedTuple
 
 from conformance.ahead import Key, apart, keys, world
-from conformance.candidate import Description, Source
-from conformance.case import Case
+from conformance.candidate import Description
 from conformance.examine import Examiner
+from conformance.looks import Looks, What
 from conformance.properties import Property
 from conformance.roles import LOADERS
 from conformance.scenarios import Scenario
@@ -33,51 +32,6 @@ not to wait for all cases of the clauses before."""
 
 DRAWN = 4
 """So many are drawn between: only real groups show how a rank finds its place in one."""
-
-
-class What(NamedTuple):
-    """Something to look at.
-
-    breaks: whether it shows the law broken. scenario, places: the cases of a sampler that it will
-    ask for, None if it is not known which.
-    """
-
-    search: Search
-    breaks: Callable[[], bool]
-    scenario: Scenario | None = None
-    places: frozenset[int] = frozenset()
-
-
-class Looks(Iterable[What]):
-    """What to look at in turn; while one is judged the next begins."""
-
-    def __init__(self, looks: Iterable[What]) -> None:
-        self.left, self.seen = iter(looks), collections.deque[What]()
-        self.now: What | None = None
-
-    def __iter__(self) -> Iterator[What]:
-        while what := self.seen.popleft() if self.seen else next(self.left, None):
-            self.now = what
-            yield what
-
-    def ahead(self) -> tuple[Source, Iterable[Case]] | None:
-        """The cases of the next of them that has any to ask for."""
-        for what in () if self.seen else self.left:
-            self.seen.append(what)
-            if cases := self._asked(what):
-                return what.search.candidate.source, cases
-            if what.scenario is None:
-                break
-        return None
-
-    def _asked(self, what: What) -> list[Case]:
-        """The cases that will be carried out for it, once what is looked at now is known."""
-        if not (what.scenario and self.now):
-            return []
-        search, same = what.search, self.now.scenario is what.scenario
-        places = what.places - self.now.places if same else what.places
-        found = search.examiner.expected(search.candidate, search.prop.role, what.scenario, places)
-        return [case for _, case in found]
 
 
 def glanced(

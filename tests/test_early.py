@@ -1,4 +1,4 @@
-"""Cases that begin before anybody asks for them: `Worlds.expect` and the glance's `Looks`."""
+"""Cases that begin before anybody asks for them: `Worlds.expect` and `Looks`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from talkers import talkers as talkers
 from conformance.candidate import Source
 from conformance.case import Case
 from conformance.examine import Examiner, Options
-from conformance.glance import Looks, What
+from conformance.looks import Looks, What
 from conformance.operations import Iterate
 from conformance.properties import everything
 from conformance.recipes import Data
