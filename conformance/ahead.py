@@ -10,7 +10,6 @@ from conformance.examine import Examiner
 from conformance.properties import Property
 from conformance.scenarios import Scenario
 from conformance.search import Search
-from conformance.small import ALL, Places
 
 Key = tuple[Source, Case]
 
@@ -22,14 +21,11 @@ def expect(examiner: Examiner, candidate: Description, props: Iterable[Property]
     examiner.worlds.window.expect(key for search in asked for key in keys(search))
 
 
-def keys(search: Search, part: int | None = None) -> Iterator[Key]:
-    """The cases of a property, or of one part, that take processes of their own and nobody has
-    asked for."""
+def keys(search: Search) -> Iterator[Key]:
+    """The cases of a property that take processes of their own and nobody has asked for."""
     for scenario in search.prop.scenarios:
         if apart(search, scenario):
-            places: Places = ALL if part is None else search.parts(scenario)[part]
-            what = search.candidate, search.prop.role, scenario
-            yield from search.examiner.expected(*what, places)
+            yield from search.examiner.expected(search.candidate, search.prop.role, scenario)
 
 
 def apart(search: Search, scenario: Scenario) -> bool:

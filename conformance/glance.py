@@ -12,7 +12,7 @@ from itertools import chain, compress, filterfalse, groupby, islice, product, zi
 from operator import itemgetter, not_
 from typing import NamedTuple
 
-from conformance.ahead import Key, apart, keys, world
+from conformance.ahead import Key, apart, world
 from conformance.candidate import Description
 from conformance.examine import Examiner
 from conformance.looks import Looks, What
@@ -97,8 +97,8 @@ def _of_loaders(examiner: Examiner, searches: list[Search]) -> Iterator[What]:
     loaders = [search for search in searches if search.prop.role in LOADERS]
     shared, first = [*product(PARTS, loaders)], min(FIRST, len(loaders))
     yield from (_together(*one) for one in shared[:first])
-    apart = sorted(shared, key=lambda one: one[0] not in TELLING)
-    left = [_Apart(search, part, [*keys(search, part)]) for part, search in apart]
+    telling = sorted(shared, key=lambda one: one[0] not in TELLING)
+    left = [one for part, search in telling for one in _each(search, part)]
     for part, some in groupby(shared[first:], itemgetter(0)):
         _begun(examiner, left, BESIDE[part] if part < len(BESIDE) else None)
         for one in some:
@@ -111,28 +111,37 @@ def _of_loaders(examiner: Examiner, searches: list[Search]) -> Iterator[What]:
 
 def _together(part: int, search: Search) -> What:
     """A look at the cases of a part that share processes."""
-    return What(search, partial(_of_part, search, part, alone=False))
+    return What(search, partial(_of_part, search, part))
 
 
 class _Apart(NamedTuple):
-    """A look at the cases of a part that each take a process, and which these are."""
+    """A look at one case that takes a process: it is judged as soon as it has ended."""
 
     search: Search
-    part: int
-    keys: list[Key]
+    scenario: Scenario
+    place: int
+    key: Key
 
     @property
     def what(self) -> What:
-        return What(self.search, partial(_of_part, self.search, self.part, alone=True))
+        return What(self.search, partial(_breaks, self.search, self.scenario, {self.place}))
 
 
-def _begun(examiner: Examiner, apart: list[_Apart], room: int | None) -> None:
+def _each(search: Search, part: int) -> Iterator[_Apart]:
+    """The cases of a part that each take a process."""
+    examiner, what = search.examiner, (search.candidate, search.prop.role)
+    for scenario in (one for one in search.prop.scenarios if one.small and apart(search, one)):
+        for place in sorted(search.parts(scenario)[part]):
+            for key in examiner.expected(*what, scenario, {place}):
+                yield _Apart(search, scenario, place, key)
+
+
+def _begun(examiner: Examiner, waiting: list[_Apart], room: int | None) -> None:
     """Begin what has not begun, as soon as there is room: of patient clauses and of all others in
     turns."""
-    kinds = (filter(_is_patient, apart), filterfalse(_is_patient, apart))
-    turns = zip_longest(*((key for one in kind for key in one.keys) for kind in kinds))
-    wanted = (key for key in chain.from_iterable(turns) if key and key not in examiner.alone)
-    examiner.worlds.window.expect(wanted, room)
+    turns = zip_longest(filter(_is_patient, waiting), filterfalse(_is_patient, waiting))
+    keys = (one.key for one in chain.from_iterable(turns) if one)
+    examiner.worlds.window.expect((key for key in keys if key not in examiner.alone), room)
 
 
 def _is_patient(one: _Apart) -> bool:
@@ -140,9 +149,8 @@ def _is_patient(one: _Apart) -> bool:
 
 
 def _ready(examiner: Examiner, one: _Apart) -> bool:
-    """Whether its cases have ended; so has what is no case at all."""
-    ended = examiner.worlds.window.ended
-    return all(key in ended or key in examiner.alone for key in one.keys)
+    """Whether its case has ended."""
+    return one.key in examiner.worlds.window.ended or one.key in examiner.alone
 
 
 def _found(searches: list[Search], what: What) -> Property | None:
@@ -186,9 +194,9 @@ def _some(search: Search, standing: bool | None) -> list[Scenario]:
     return [s for s in some if (world(search, s) in ("simulated", None)) is standing]
 
 
-def _of_part(search: Search, part: int, alone: bool) -> bool:
-    """The same of a part: of cases that each take processes of their own, or of all others."""
-    some = [s for s in search.prop.scenarios if s.small and apart(search, s) is alone]
+def _of_part(search: Search, part: int) -> bool:
+    """The same of a part: of cases that share processes."""
+    some = [s for s in search.prop.scenarios if s.small and not apart(search, s)]
     return any(_breaks(search, scenario, search.parts(scenario)[part]) for scenario in some)
 
 
