@@ -59,7 +59,7 @@ TELLING = (2, 3)
 FIRST = 3
 """So many looks have the processor for themselves: they show most faults."""
 
-BESIDE = (1, 3, 5, 5)
+BESIDE = (2, 4, 5, 5)
 """Beside the first parts, which take the processor, no more than so many of the cases are under way
 that each take a process and mostly wait."""
 
