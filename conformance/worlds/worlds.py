@@ -108,7 +108,7 @@ class Worlds:
 
         Cases that want to be alone are carried out side by side; those too large, not at all.
         """
-        cases = (case for case in cases if not self.losses.too_large(source, case))
+        cases = self._possible(source, cases)
         first = next(cases, None)
         if first is None:
             return
@@ -144,11 +144,17 @@ class Worlds:
         for case, ranks in self.window.traces(source, cases):
             yield case, self._made(source, case, ranks)
 
+    def _possible(self, source: Source, cases: Iterable[Case]) -> Iterator[Case]:
+        """Those that are not too large."""
+        return (case for case in cases if not self.losses.too_large(source, case))
+
     def _begin(self) -> None:
         """Send the first chunk of what will be asked for next."""
-        source, cases = self.ahead() or (None, ())
-        chunk = next(chunks(cases, CHUNK), None)
-        if source and chunk and chunk[0].world == "simulated":
+        if (found := self.ahead()) is None:
+            return
+        source, cases = found
+        chunk = next(chunks(self._possible(source, cases), CHUNK), None)
+        if chunk and chunk[0].world == "simulated":
             self.early = self._sent(source, chunk, "samplers")
 
     def _begun(self, source: Source | None, cases: list[Case]) -> Sent | None:
