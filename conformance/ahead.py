@@ -25,7 +25,8 @@ def keys(search: Search) -> Iterator[Key]:
     """The cases of a property that take processes of their own and nobody has asked for."""
     for scenario in search.prop.scenarios:
         if apart(search, scenario):
-            yield from search.examiner.expected(search.candidate, search.prop.role, scenario)
+            expected = search.examiner.expected(search.candidate, search.prop.role, scenario)
+            yield from ((search.candidate.source, case) for _, case in expected)
 
 
 def apart(search: Search, scenario: Scenario) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -51,6 +52,13 @@ class Case:
         values = (role, tuple(arguments.items()), tuple(plan), world_size, world, passed)
         for name, value in zip(self.__dataclass_fields__, (*values, ambient, alike), strict=True):
             object.__setattr__(self, name, value)
+
+    @functools.cached_property
+    def _hash(self) -> int:
+        return hash(tuple(getattr(self, name) for name in self.__dataclass_fields__))
+
+    def __hash__(self) -> int:
+        return self._hash
 
     def rank_seed(self, rank: int) -> int:
         """The seed of one rank's global states: unlike its neighbours' unless they are `alike`."""

@@ -99,10 +99,9 @@ class Examiner:
 
     def expected(
         self, candidate: Description, role: str, scenario: Scenario, places: Places = ALL
-    ) -> Iterator[tuple[Source, Case]]:
-        """The small cases of a scenario that will have to be carried out."""
-        for _, case in self._small(candidate, role, scenario).left(places):
-            yield candidate.source, case
+    ) -> Iterator[tuple[int, Case]]:
+        """The small cases of a scenario that will have to be carried out, with their places."""
+        return self._small(candidate, role, scenario).left(places)
 
     def skipped(self, candidate: Description, role: str, scenarios: Iterable[Scenario]) -> int:
         """How many small cases a slow role was not asked."""

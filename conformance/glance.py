@@ -97,8 +97,8 @@ def _of_loaders(examiner: Examiner, searches: list[Search]) -> Iterator[What]:
     loaders = [search for search in searches if search.prop.role in LOADERS]
     shared, first = [*product(PARTS, loaders)], min(FIRST, len(loaders))
     yield from (_together(*one) for one in shared[:first])
-    telling = sorted(shared, key=lambda one: one[0] not in TELLING)
-    left = [one for part, search in telling for one in _each(search, part)]
+    in_order = sorted(shared, key=lambda one: one[0] not in TELLING)
+    left = [one for part, search in in_order for one in _each(search, part)]
     for part, some in groupby(shared[first:], itemgetter(0)):
         _begun(examiner, left, BESIDE[part] if part < len(BESIDE) else None)
         for one in some:
@@ -129,11 +129,11 @@ class _Apart(NamedTuple):
 
 def _each(search: Search, part: int) -> Iterator[_Apart]:
     """The cases of a part that each take a process."""
-    examiner, what = search.examiner, (search.candidate, search.prop.role)
-    for scenario in (one for one in search.prop.scenarios if one.small and apart(search, one)):
-        for place in sorted(search.parts(scenario)[part]):
-            for key in examiner.expected(*what, scenario, {place}):
-                yield _Apart(search, scenario, place, key)
+    candidate, role = search.candidate, search.prop.role
+    for scenario in (one for one in search.prop.scenarios if apart(search, one)):
+        places = search.parts(scenario)[part]
+        for place, case in search.examiner.expected(candidate, role, scenario, places):
+            yield _Apart(search, scenario, place, (candidate.source, case))
 
 
 def _begun(examiner: Examiner, waiting: list[_Apart], room: int | None) -> None:

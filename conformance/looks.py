@@ -54,5 +54,5 @@ class Looks(Iterable[What]):
         search, role = what.search, what.search.prop.role
         same = (role, what.scenario) == (self.now.search.prop.role, self.now.scenario)
         places = what.places - self.now.places if same else what.places
-        found = search.examiner.expected(search.candidate, role, what.scenario, places)
-        return [case for _, case in found]
+        expected = search.examiner.expected(search.candidate, role, what.scenario, places)
+        return [case for _, case in expected]

@@ -171,7 +171,7 @@ class Search(Judge):
         return self.examiner.cases(self.candidate, self.prop.role, scenario)
 
     def parts(self, scenario: Scenario) -> list[frozenset[int]]:
-        """The places of the small cases of a loader's scenario, the most telling part first."""
+        """The places of a scenario's small cases, in the parts in which a glance looks at them."""
         return self.examiner.parts(self.candidate, self.prop.role, scenario)
 
     def look(self, pairs: Iterable[Pair]) -> None:

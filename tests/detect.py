@@ -9,6 +9,7 @@ count its own passes), `fresh` gives the next search ranks of its own.
 from __future__ import annotations
 
 import contextlib
+import functools
 import itertools
 import time
 from collections.abc import Collection, Iterable, Iterator
@@ -143,3 +144,9 @@ class Detector:
 
     def _properties(self, only: Collection[str]) -> list[Property]:
         return [prop for prop in everything() if not only or prop.clause.id in only]
+
+
+@functools.cache
+def own() -> Detector:
+    """The detector of this process, which keeps it."""
+    return Detector()

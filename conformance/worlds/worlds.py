@@ -65,7 +65,7 @@ class Worlds:
     def expect(self, ahead: Ahead = lambda: None) -> None:
         """Simulated samplers' cases that will be asked for begin while others are judged."""
         self.ahead = ahead
-        self._begun(None, [])
+        self._forget_early()
 
     def run(self, source: Source, case: Case) -> Trace:
         """Carry out one case; one that is too large for its speed is not tried again."""
@@ -74,7 +74,7 @@ class Worlds:
         if case.world == "alone":
             return next(self._alone(source, [case]))[1]
         self.window.turn()
-        self._begun(None, [])
+        self._forget_early()
         pool, bound_s = self._place(case), self._bound(source, case)
         ranks = pool.run(source, [case], bound_s)[0]
         if _is_loaders(case) and (ranks[0].fate == "stuck" or _hung(ranks)):
@@ -157,18 +157,18 @@ class Worlds:
         if chunk and chunk[0].world == "simulated":
             self.early = self._sent(source, chunk, "samplers")
 
-    def _begun(self, source: Source | None, cases: list[Case]) -> Sent | None:
-        """This chunk, if it was sent before anybody asked; nobody wants another that was."""
+    def _forget_early(self) -> None:
+        """What was sent before anybody asked is not what is asked for."""
         early, self.early = self.early, None
-        if early and not early.pool.broken:
-            if (early.source, early.cases) == (source, cases):
-                return early
+        if early:
             self._unwanted(early)
-        return None
 
     def _sent(self, source: Source, cases: list[Case], place: str) -> Sent:
-        if early := self._begun(source, cases):
+        early = self.early
+        if early and (early.source, early.cases) == (source, cases) and not early.pool.broken:
+            self.early = None
             return early
+        self._forget_early()
         self.window.turn()
         simulated = cases[0].world == "simulated"
         pool = self._pool(1, "simulated", place) if simulated else self._place(cases[0])

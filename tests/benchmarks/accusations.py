@@ -18,14 +18,12 @@ from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from detect import Detection, Detector
+from detect import Detection, own
 from zoo import HONEST, RIGHT, SAMPLING, ZOO, classes
 
 from conformance.clauses import clauses
 
 WITHIN_S = 900.0
-
-_detector: Detector
 
 
 class Run(NamedTuple):
@@ -48,18 +46,13 @@ def candidates(loaders: bool) -> list[tuple[str, tuple[str, ...]]]:
     return [(text, chapters) for text, chapters in found if (chapters is not SAMPLING) == loaders]
 
 
-def start() -> None:
-    """Each process has one detector, and keeps it."""
-    global _detector
-    _detector = Detector()
-
-
 def accused(run: Run) -> Detection | None:
     """The first violation, or None."""
-    _detector.choose(run.effort, run.seed)
-    _detector.fresh()
+    detector = own()
+    detector.choose(run.effort, run.seed)
+    detector.fresh()
     asked = [name for name, clause in clauses().items() if clause.chapter in run.chapters]
-    return _detector.first(run.text, asked, WITHIN_S)
+    return detector.first(run.text, asked, WITHIN_S)
 
 
 def main() -> int:
@@ -76,7 +69,7 @@ def main() -> int:
         for text, chapters in candidates(chosen.loaders)
     ]
     began, bad = time.monotonic(), 0
-    with ProcessPoolExecutor(chosen.n, get_context("spawn"), start) as pool:
+    with ProcessPoolExecutor(chosen.n, get_context("spawn")) as pool:
         futures = {pool.submit(accused, run): run for run in runs}
         for future in as_completed(futures):
             run, found = futures[future], future.result()

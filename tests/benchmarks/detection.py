@@ -22,7 +22,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from detect import Detector
+from detect import own
 from detection import rows as data
 from detection.faults import key, scored, source_digest
 from detection.rows import NEEDS_ACCELERATOR, Row, Rows
@@ -35,8 +35,6 @@ WITHIN_S = 120.0
 
 SAVED_EVERY_S = 20.0
 STARTUPS = 5
-
-_detector: Detector
 
 
 def arguments() -> argparse.Namespace:
@@ -81,21 +79,15 @@ def missing(jobs: list[Job], held: Rows) -> list[Job]:
     return [job for job in jobs if not done(job)]
 
 
-def start() -> None:
-    """Each process has one detector, and keeps it."""
-    global _detector
-    _detector = Detector()
-
-
 def work(job: Job) -> Row:
-    return search(_detector, job)
+    return search(own(), job)
 
 
 def run(jobs: list[Job], processes: int) -> None:
     """Carry out searches side by side; the rows are saved as they come."""
     began = saved = time.monotonic()
     new: list[Row] = []
-    with ProcessPoolExecutor(processes, get_context("spawn"), start) as pool:
+    with ProcessPoolExecutor(processes, get_context("spawn")) as pool:
         futures: list[Future[Row]] = [pool.submit(work, job) for job in jobs]
         try:
             for count, future in enumerate(as_completed(futures), 1):

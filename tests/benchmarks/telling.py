@@ -21,14 +21,14 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from detect import Detector
+from detect import own
 from detection import rows as data
 from detection.cases import digests
 from detection.faults import askable, key, scored
 from zoo import Fault
 
 from conformance import telling
-from conformance.case import Case
+from conformance.examine import Examiner
 
 LATE, LATE_ALONE = 3, 1
 """The number of the first part that is not soon looked at; of cases that each take a process."""
@@ -38,30 +38,22 @@ WITHIN_S = 90.0
 Told = tuple[str, float, tuple[str, str, bool] | None]
 """A fault, the seconds, and the case: its scenario, its digest, and whether its part is late."""
 
-_detector: Detector
-
-
-def start() -> None:
-    """Each process has one detector, and keeps it."""
-    global _detector
-    _detector = Detector()
-
 
 def work(fault: Fault) -> Told:
     """The case that tells of it first."""
-    _detector.choose("ci", 0, fault.profile)
-    _detector.fresh()
+    detector = own()
+    detector.choose("ci", 0, fault.profile)
+    detector.fresh()
     began = time.monotonic()
     try:
-        _detector.first(fault.text, within_s=WITHIN_S)
+        detector.first(fault.text, within_s=WITHIN_S)
     except TimeoutError:
         return key(fault), WITHIN_S, None
-    return key(fault), round(time.monotonic() - began, 2), next(_shown(), None)
+    return key(fault), round(time.monotonic() - began, 2), next(_shown(detector.examiner), None)
 
 
-def _shown() -> Iterator[tuple[str, str, bool]]:
+def _shown(examiner: Examiner) -> Iterator[tuple[str, str, bool]]:
     """The case that the glance saw, or the one that a role did not come back from."""
-    examiner = _detector.examiner
     seen = [case for _, (case, _) in examiner.shown.values()]
     seen += [trace.case for trace in examiner.worlds.losses.first.values()]
     for (source, role, name), small in examiner.small.items():
@@ -69,18 +61,16 @@ def _shown() -> Iterator[tuple[str, str, bool]]:
         for at in (at for at, pair in small.found.items() if pair and pair[0] in seen):
             made = next(islice(small.made, at, None))
             part = next((n for n, one in enumerate(parts) if at in one), 0)
-            yield name, telling.digest(made), part >= (LATE_ALONE if _alone(made) else LATE)
-
-
-def _alone(case: Case) -> bool:
-    return case.world == "alone"
+            first_late = LATE_ALONE if made.world == "alone" else LATE
+            yield name, telling.digest(made), part >= first_late
 
 
 def late(over_s: float, only: str) -> list[Fault]:
     """Faults of loaders without a row, or with one of so many seconds."""
-    rows = {row.fault: row for row in data.read() if row.effort == "ci" and row.seed == 0}
+    held = data.read().by_key
     found = [f for f in scored() if not f.samples and askable(f) and re.search(only, key(f))]
-    return [f for f in found if key(f) not in rows or rows[key(f)].seconds > over_s]
+    rows = [(fault, held.get((key(fault), "ci", 0))) for fault in found]
+    return [fault for fault, row in rows if row is None or row.seconds > over_s]
 
 
 def main() -> int:
@@ -94,7 +84,7 @@ def main() -> int:
         telling.keep(())
     known = digests()
     telling.keep(known & telling.kept())
-    with ProcessPoolExecutor(chosen.n, get_context("spawn"), start) as pool:
+    with ProcessPoolExecutor(chosen.n, get_context("spawn")) as pool:
         for name, seconds, shown in pool.map(work, late(chosen.over, chosen.only)):
             print(f"{name:45} {seconds:6.2f} s  {shown}", flush=True)
             if shown and shown[2]:

@@ -18,15 +18,9 @@ def digests() -> set[tuple[str, str]]:
     with contextlib.closing(Worlds("gloo")) as worlds:
         examiner = Examiner(worlds, Options(EFFORTS["ci"], (1, 2, 3)), [])
         candidate = worlds.describe(Source("reference"))
-        asked = [
-            (prop.role, s)
-            for prop in everything()
-            if prop.role in LOADERS
-            for s in prop.scenarios
-            if s.small
-        ]
         return {
             (scenario.name, digest(case))
-            for role, scenario in asked
-            for case in examiner.fitting(candidate, role, scenario)
-        }
+            for prop in everything() if prop.role in LOADERS
+            for scenario in prop.scenarios if scenario.small
+            for case in examiner.cases(candidate, prop.role, scenario)
+        }  # fmt: skip
