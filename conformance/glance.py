@@ -118,6 +118,7 @@ class _Apart(NamedTuple):
     """A look at one case that takes a process: it is judged as soon as it has ended."""
 
     search: Search
+    part: int
     scenario: Scenario
     place: int
     key: Key
@@ -133,19 +134,26 @@ def _each(search: Search, part: int) -> Iterator[_Apart]:
     for scenario in (one for one in search.prop.scenarios if apart(search, one)):
         places = search.parts(scenario)[part]
         for place, case in search.examiner.expected(candidate, role, scenario, places):
-            yield _Apart(search, scenario, place, (candidate.source, case))
+            yield _Apart(search, part, scenario, place, (candidate.source, case))
 
 
 def _begun(examiner: Examiner, waiting: list[_Apart], room: int | None) -> None:
-    """Begin what has not begun, as soon as there is room: of patient clauses and of all others in
-    turns."""
-    turns = zip_longest(filter(_is_patient, waiting), filterfalse(_is_patient, waiting))
+    """Begin what has not begun, as soon as there is room: of patient clauses, what starts slowest
+    of the telling first, and of all others in turns."""
+    patient = sorted(filter(_is_patient, waiting), key=lambda one: not _starts_slowly(one))
+    turns = zip_longest(patient, filterfalse(_is_patient, waiting))
     keys = (one.key for one in chain.from_iterable(turns) if one)
     examiner.worlds.window.expect((key for key in keys if key not in examiner.alone), room)
 
 
 def _is_patient(one: _Apart) -> bool:
     return one.search.prop.clause.id in PATIENT
+
+
+def _starts_slowly(one: _Apart) -> bool:
+    """Whether it once told of a fault and its workers each start a new interpreter."""
+    start = one.key[1].argument("multiprocessing_context")
+    return one.part in TELLING and start not in (None, "fork")
 
 
 def _ready(examiner: Examiner, one: _Apart) -> bool:
