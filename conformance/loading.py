@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from conformance.operations import Operation
+from conformance.operations import Drain, Iterate, Open, Operation, Rebuild, Take
 
 
 @dataclass(frozen=True, repr=False)
@@ -159,6 +159,12 @@ class Daemon(Operation):
 
 
 @dataclass(frozen=True, repr=False)
+class Threads(Operation):
+    """From now on the loader is called from threads: each call comes from one of its own, which
+    ends with it."""
+
+
+@dataclass(frozen=True, repr=False)
 class Memory(Operation):
     """MiB of memory that only this process and its workers hold."""
 
@@ -207,6 +213,9 @@ class Overlap(Operation):
 
 LOADING: tuple[type[Operation], ...] = (
     Schedule, Shut, Trickle, Hold, Free, Settle, Journal, Reread, Describe, Tell, Drop, Leftovers,
-    Strike, Ponder, Interrupt, Fork, Orphan, Limit, Daemon, Memory, Printed,
+    Strike, Ponder, Interrupt, Fork, Orphan, Limit, Daemon, Threads, Memory, Printed,
     Inform, Devices, Contexts, Pinned, Carry, Overlap,
 )  # fmt: skip
+
+CALLS = (Rebuild, Open, Take, Drain, Iterate, Drop)
+"""Operations in which a loader is called, or let go."""

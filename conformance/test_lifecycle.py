@@ -21,6 +21,7 @@ from conformance.scenarios import lifecycle as cases
         "lifecycle.memory": (cases.GROWTH,),
         "lifecycle.unpicklable": (cases.UNSENDABLE,),
         "lifecycle.no-ambush": (cases.BLOWS,),
+        "lifecycle.threads": (cases.THREADS,),
     }
 )
 def test_lifecycle(check: Check) -> None:

@@ -21,6 +21,7 @@ from conformance.loading import (
     Printed,
     Shut,
     Strike,
+    Threads,
 )
 from conformance.operations import Drain, Iterate, Open, Rebuild, Take
 from conformance.trace import Error, Event, RankTrace, Record, Trace
@@ -375,3 +376,35 @@ def test_a_case_that_fails_says_of_what():
     told = [LAWS["lifecycle.shutdown"](trace) for trace in (stopped, raised)]
 
     assert [v.about for v in told if v] == ["SIGSTOP to a worker", "ValueError in item"]
+
+
+@pytest.mark.parametrize(
+    ("drained", "again", "anomaly"),
+    [
+        ([[1]], WHOLE, ""),
+        ([], WHOLE, "bound-to-a-thread"),
+        ([[1]], [[1], [0]], "bound-to-a-thread"),
+        (error("ValueError"), WHOLE, "bound-to-a-thread"),
+        (HANG, WHOLE, "bound-to-a-thread"),
+    ],
+)
+def test_threads_get_the_same_pass(drained, again, anomaly):
+    """Whichever calls: no call may fail, and each pass has all its batches."""
+    opened = (Threads(), None), (Open("a"), None), (Take("a"), [[0]])
+    read = (Drain("a"), drained), (Iterate(), again)
+
+    assert judged("lifecycle.threads", lived(*opened, *read)) == anomaly
+    assert judged("lifecycle.threads", lived(*opened[1:], *read)) == UNMET
+
+
+@pytest.mark.parametrize(
+    ("drained", "anomaly"),
+    [(error("RuntimeError"), ""), ([[1]], ""), (HANG, "bound-to-a-thread")],
+)
+def test_a_thread_hears_of_deaths(drained, anomaly):
+    """Where a worker was killed the pass may fail, but nobody may wait for ever."""
+    opened = (Threads(), None), (Open("a"), None), (Take("a"), [[0]])
+
+    found = lived(*opened, (Strike(0), 7), (Drain("a"), drained), (Iterate(), WHOLE))
+
+    assert judged("lifecycle.threads", found) == anomaly

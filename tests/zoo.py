@@ -37,8 +37,8 @@ WRONG = (
     "labels", "left_behind", "borders", "thresholds", "stream_turns", "worker_limits",
     "loaders_limits", "loaders_assumptions", "handed_over", "besides", "balanced_draws",
     "quotients", "settings_left", "loaders_shortcuts", "worker_shortcuts", "lifecycle_shortcuts",
-    "loaders_neglects", "loaders_settings", "worker_neglects", "loaders_guesses",
-    "samplers_guesses", "samplers_signs", "loaders_signs", "loaders_trusts",
+    "lifecycle_threads", "loaders_neglects", "loaders_settings", "worker_neglects",
+    "loaders_guesses", "samplers_guesses", "samplers_signs", "loaders_signs", "loaders_trusts",
 )  # fmt: skip
 
 RIGHT = {

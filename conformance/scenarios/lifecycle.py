@@ -29,6 +29,7 @@ from conformance.loading import (
     Settle,
     Shut,
     Strike,
+    Threads,
 )  # fmt: skip
 from conformance.operations import (
     Drain,
@@ -226,6 +227,21 @@ def _resting(setting: Setting) -> Iterator[Case]:
     yield from _alone(setting, Mapped(8), [Orphan(between=True)], **PERSISTENT)
 
 
+def _threads(setting: Setting) -> Iterator[Case]:
+    """A thread for each call: they begin and go on with a pass, and hear of a death."""
+    steps: Steps = [Threads(), Open("a"), Take("a"), Settle(), Drain("a"), Drop("a"), Iterate()]
+    yield from _alone(setting, Mapped(8), steps)
+    yield from _alone(setting, Mapped(8), steps, **PERSISTENT)
+    yield from _alone(setting, Stream(8), steps, num_workers=1)
+    yield from _alone(setting, Mapped(8), steps, num_workers=0)
+    yield from _alone(setting, Mapped(8), steps, timeout=60)
+    yield from _alone(setting, Mapped(8), steps, in_order=False, num_workers=1)
+    anew: Steps = [Threads(), Rebuild(), Iterate(), Iterate(), Drop(), Leftovers()]
+    yield from _alone(setting, Mapped(8), anew, num_workers=3, **PERSISTENT)
+    dies: Steps = [Threads(), Open("a"), Take("a"), Strike(0), Drain("a"), Drop("a"), Iterate()]
+    yield from _alone(setting, Mapped(8), dies, collate_fn=Collate("list"))
+
+
 def _growth(setting: Setting) -> Iterator[Case]:
     """Twelve MiB a pass, again and again."""
     steps: Steps = [*[Iterate()] * 4, *[Memory(), *[Iterate()] * 6] * 3, Memory()]
@@ -237,4 +253,5 @@ ENDS = Scenario("ends", _ends)
 REFUSALS = Scenario("refused-starts", _refused)
 BLOWS = Scenario("blows", _blows)
 UNSENDABLE = Scenario("unsendable-starts", _unsendable)
+THREADS = Scenario("threads", _threads)
 GROWTH = Scenario("growth", _growth, slow=True)

@@ -47,6 +47,7 @@ from conformance.worlds.rank import Rank
 from conformance.worlds.realise_loader import LoaderRealiser
 from conformance.worlds.samples import describe
 from conformance.worlds.settings import changed, settings
+from conformance.worlds.threads import Caller
 from conformance.worlds.workload import change
 
 HANG_S = 11.0
@@ -77,6 +78,7 @@ class LoaderRank(Rank):
         self.before, self.settings = standing() if self.asked else children(), self._settings()
         self.least: int | None = None
         self.watched: tuple[op.Operation | None, Bound] | None = None
+        self.caller = Caller()
         CHILDREN.waiting = False
 
     def run(self) -> RankTrace:
@@ -84,7 +86,7 @@ class LoaderRank(Rank):
         stop = threading.Event()
         if self.give_up:
             name = {"name": WATCH, "daemon": True}
-            threading.Thread(target=self._watch, args=(stop, threading.get_ident()), **name).start()  # type: ignore[arg-type]
+            threading.Thread(target=self._watch, args=(stop,), **name).start()  # type: ignore[arg-type]
         try:
             return super().run()
         finally:
@@ -124,7 +126,7 @@ class LoaderRank(Rank):
         try:
             with warnings.catch_warnings(record=True) as caught, CHILDREN.hear(operation):
                 warnings.simplefilter("always")
-                event = super()._event(operation)
+                event = self.caller.call(operation, super()._event)
             told = tuple(f"{w.category.__name__}: {w.message}"[:500] for w in caught)
             event = replace(event, warnings=told)
         except BaseException as ambush:  # of a handler of signals
@@ -133,7 +135,7 @@ class LoaderRank(Rank):
         self.events.append(replace(event, seconds=round(bound.spent_s(), 3)))
         return self.events[-1]
 
-    def _watch(self, stop: threading.Event, main: int) -> None:
+    def _watch(self, stop: threading.Event) -> None:
         """Give up, with all that was seen, when an operation takes too long.
 
         Ctrl-C is not for this thread: it would be lost to a main one that holds it back.
@@ -143,7 +145,7 @@ class LoaderRank(Rank):
             watched = self.watched
             if watched is None or not watched[1].over():
                 continue
-            frame = sys._current_frames().get(main)
+            frame = sys._current_frames().get(self.caller.ident)
             stack = traceback.extract_stack(frame)[-4:] if frame else []
             where = ", ".join(f"{f.filename.rpartition('/')[2]}:{f.lineno} {f.name}" for f in stack)
             told = f"did not return within {watched[1].bound_s:.0f} s; it waits in {where}"

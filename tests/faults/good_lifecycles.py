@@ -6,6 +6,7 @@ import copy
 import itertools
 import os
 import signal
+import threading
 import time
 import warnings
 from collections import deque
@@ -28,6 +29,8 @@ class SetsAndPutsBack(reference.DataLoader[Any]):
     """While workers start, SIGINT is ignored and the environment theirs; then all is as it was."""
 
     def __iter__(self) -> Any:
+        if threading.current_thread() is not threading.main_thread():
+            return super().__iter__()
         before, handler = os.environ.get("OMP_NUM_THREADS"), signal.getsignal(signal.SIGINT)
         os.environ["OMP_NUM_THREADS"] = "1"
         signal.signal(signal.SIGINT, signal.SIG_IGN)

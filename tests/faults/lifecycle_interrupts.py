@@ -7,7 +7,6 @@ it. A number such as B048 is a row of the corpus of reported bugs.
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import os
 import pickle
 import signal
@@ -145,10 +144,9 @@ class WaitsAsOrphan(plain_loader.DataLoader):
 
 
 class _StubbornCrew(Crew):
-    def prepare(self) -> None:
-        super().prepare()
-        if not self.members:
-            ctypes.CDLL(None).prctl(plain_loader.PR_SET_PDEATHSIG, 0)
+    def attend(self) -> None:
+        if self.members:
+            super().attend()
 
     def work(self, worker: int, pipe: Connection) -> None:
         while True:

@@ -1,17 +1,18 @@
 """A small loader, right but plain: it forks a process for each worker and gives it a pipe.
 
 It is right as far as `spec/lifecycle.md` goes, and unlike torch: there are no queues and no
-threads, batches travel as bytes, a drop kills, and workers die with their parent. Faults derive
+threads but that which looks after the parent, batches travel as bytes, a drop kills. Faults derive
 from it, and go wrong in one of its methods.
 """
 
 from __future__ import annotations
 
-import ctypes
 import itertools
 import os
 import pickle
 import signal
+import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from multiprocessing.connection import Connection, Pipe
@@ -22,7 +23,8 @@ from torch.utils.data import IterableDataset, SequentialSampler
 from torch.utils.data._utils import worker as _torch_worker
 from torch.utils.data._utils.collate import default_collate
 
-PR_SET_PDEATHSIG = 1
+ATTENDED_S = 0.2
+"""How often a worker looks whether the main process lives."""
 
 
 class Crew:
@@ -60,7 +62,13 @@ class Crew:
     def prepare(self) -> None:
         """Ctrl-C is the main process's; whose end is the worker's end."""
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        threading.Thread(target=self.attend, daemon=True).start()
+
+    def attend(self) -> None:
+        """End with the main process; a signal of the kernel would come when a thread of it ends."""
+        while os.getppid() == self.owner:
+            time.sleep(ATTENDED_S)
+        os._exit(1)
 
     def work(self, worker: int, pipe: Connection) -> None:
         """Answer every request until there are no more."""

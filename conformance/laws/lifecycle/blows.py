@@ -145,7 +145,7 @@ def again(trace: Trace) -> Violation | None:
     if death is None:
         return None
     kind = "persistent" if arguments(trace.case).get("persistent_workers") else "not persistent"
-    made = [(run, whole) for run, whole in _wholes(rank, trace.case) if run.event > death]
+    made = [(run, whole) for run, whole in wholes(rank, trace.case) if run.event > death]
     for run, whole in made[1:]:
         if run.errors or (run.finished and not whole):
             saw = f"the next pass gave {run.errors[0] if run.errors else run.items}"
@@ -154,7 +154,7 @@ def again(trace: Trace) -> Violation | None:
     return None
 
 
-def _wholes(rank: RankTrace, case: Case) -> list[tuple[Run, bool]]:
+def wholes(rank: RankTrace, case: Case) -> list[tuple[Run, bool]]:
     """Each pass, and whether it has all that it should: of a stream, in whatever order."""
     data = arguments(case)["dataset"]
     if isinstance(data, Stream):

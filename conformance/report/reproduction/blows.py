@@ -11,6 +11,7 @@ from conformance.report.reproduction.draft import Draft
 from conformance.report.reproduction.loader import LOADING
 from conformance.report.reproduction.plan import surround
 from conformance.report.reproduction.sources import sampled
+from conformance.report.reproduction.threads import threads
 from conformance.trace import Event
 
 STANDING = """\
@@ -212,7 +213,7 @@ def _overlap(draft: Draft, step: lo.Overlap, event: Event) -> list[str]:
 
 BLOWS: dict[type, Callable[[Draft, Any, Event], list[str]]] = {
     lo.Leftovers: _leftovers, lo.Strike: _strike, lo.Ponder: _ponder, lo.Interrupt: _interrupt,
-    lo.Fork: _fork, lo.Orphan: _orphan, lo.Limit: _limit, lo.Daemon: _daemon, lo.Memory: _memory,
-    lo.Printed: _printed, lo.Devices: _devices, lo.Contexts: _contexts, lo.Pinned: _pinned,
-    lo.Carry: _carry, lo.Overlap: _overlap, op.Surround: _surround,
+    lo.Fork: _fork, lo.Orphan: _orphan, lo.Limit: _limit, lo.Daemon: _daemon, lo.Threads: threads,
+    lo.Memory: _memory, lo.Printed: _printed, lo.Devices: _devices, lo.Contexts: _contexts,
+    lo.Pinned: _pinned, lo.Carry: _carry, lo.Overlap: _overlap, op.Surround: _surround,
 }  # fmt: skip

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from conformance import operations as op
-from conformance.loading import Drop, Strike
+from conformance.loading import CALLS, Drop, Strike, Threads
 from conformance.operations import Operation
 from conformance.report.reproduction.blows import BLOWS, after, before
 from conformance.report.reproduction.checks import caught_as, times
@@ -15,6 +15,7 @@ from conformance.report.reproduction.folding import folded
 from conformance.report.reproduction.loader import LOADING
 from conformance.report.reproduction.plan import STATEMENTS, construction, seeding
 from conformance.report.reproduction.seen import NOTHING, idle
+from conformance.report.reproduction.threads import in_thread
 from conformance.trace import Event, Items
 
 if TYPE_CHECKING:
@@ -82,6 +83,8 @@ def carried_out(draft: Draft, found: Found) -> list[str]:
         like = (e for e in events[1:] if e.operation == step)
         event = events[place] if place < len(events) else Event(step)
         lines = statements(draft, step, shows((event, *like)))
+        if Threads() in draft.case.plan[:place] and isinstance(step, CALLS):
+            lines = in_thread(lines)
         wrapped = type(step) in failing and place < len(draft.case.plan)
         chunks.append(guarded(lines, caught, wrapped, place == timed))
     return ["try:", *indented([*built, *folded(chunks)]), *caught]
