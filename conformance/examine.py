@@ -117,6 +117,10 @@ class Examiner:
             )
         return self.small[key]
 
+    def carried_out(self, candidate: Description, role: str, scenario: Scenario) -> frozenset[int]:
+        """The places of a scenario's small cases that were carried out already."""
+        return frozenset(self._small(candidate, role, scenario).found)
+
     def cases(self, candidate: Description, role: str, scenario: Scenario) -> Iterable[Case]:
         """The small cases of a scenario, as the candidate can be given them, each made once."""
         return self._small(candidate, role, scenario).made

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -24,13 +25,18 @@ LATER = "in a fresh process the case alone holds: what was built before it matte
 """What is said of a fault that shows only after other cases: of a cache, or a class's own state."""
 
 
+LOADER_S = 4.0
+"""The bound on cutting down a loader's case, each of which may take a second."""
+
+
 Cut = Callable[[Case, int, int], Case | None]
 """The case without so many parts from a place on; None if it makes no sense without them."""
 
 
 def smaller(found: Found, judged: Judged) -> Found:
     """Cut operations out of the plan while the same fault stays, then forms of items."""
-    until = time.monotonic() + drawing.SHRINK_S
+    loads = found.case.role in LOADERS
+    until = time.monotonic() + min(LOADER_S if loads else math.inf, drawing.SHRINK_S)
     if not found.trace.done or found.case.world == "alone":
         return found
     found = _fewer(found, judged, lambda case: len(case.plan), _shorter, until)

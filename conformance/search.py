@@ -11,6 +11,7 @@ import collections
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from conformance import shown
 from conformance.baseline import remedy
 from conformance.candidate import Description
 from conformance.case import Case
@@ -24,7 +25,6 @@ from conformance.report.document import command, document
 from conformance.report.evidence import evidence
 from conformance.scenarios import Scenario
 from conformance.small import ALL, Pair, Places
-from conformance.spread import is_light
 from conformance.trace import SLOW, Trace
 from conformance.verdict import (
     DECLARED,
@@ -77,10 +77,9 @@ class Search(Judge):
         early = self.excused() or (self._stale() if self.options.replay else None)
         if early:
             return early
-        scenarios = self._scenarios()
+        scenarios = shown.in_order(self)
         looks: list[Callable[[], None]] = [
-            *(lambda pair=pair: self.look([pair]) for pair in self._told()),
-            *(lambda s=s: self.look(self._light(s)) for s in self._seen_at_once()),
+            *(lambda pairs=pairs: self.look(pairs) for pairs in shown.told(self)),
             *(lambda s=s: self.look(self.small(s)) for s in scenarios if s.small),
             *(lambda s=s: self._drawn(s) for s in scenarios if s.drawn),
         ]
@@ -133,38 +132,13 @@ class Search(Judge):
 
     # Where to look.
 
-    def _told(self) -> Iterator[Pair]:
-        """What is known to break the law, and would take long to be found again."""
-        lost = self.worlds.losses.first.get((self.candidate.source, self.prop.role))
-        if lost and self.prop.clause.id == self.returns:
-            yield lost.case, lost
-        shown = self._shown()
-        if shown and shown[1][0].world == "alone":
-            yield shown[1]
-
-    def _scenarios(self) -> list[Scenario]:
-        """All that the property has; what is known to break the law goes first."""
-        shown = self._shown()
-        first = shown[0] if shown else None
-        return sorted(self.prop.scenarios, key=lambda scenario: scenario is not first)
-
-    def _seen_at_once(self) -> list[Scenario]:
-        """The scenario of which a case that takes no time is known to break the law."""
-        shown = self._shown()
-        return [shown[0]] if shown and shown[0].small and is_light(shown[1][0]) else []
-
-    def _light(self, scenario: Scenario) -> Iterator[Pair]:
-        """Its small cases that take no time."""
-        cases = enumerate(self.cases(scenario))
-        return self.small(scenario, {at for at, case in cases if is_light(case)})
-
-    def _shown(self) -> tuple[Scenario, Pair] | None:
-        """What the glance has found."""
-        return self.examiner.shown.get((self.candidate.source, self.prop))
-
     def small(self, scenario: Scenario, places: Places = ALL) -> Iterator[Pair]:
         """The small cases of a scenario, with their traces."""
         return self.examiner.traces(self.candidate, self.prop.role, scenario, places)
+
+    def carried_out(self, scenario: Scenario) -> frozenset[int]:
+        """The places of those that were carried out already."""
+        return self.examiner.carried_out(self.candidate, self.prop.role, scenario)
 
     def cases(self, scenario: Scenario) -> Iterable[Case]:
         """The same without traces."""
@@ -181,7 +155,8 @@ class Search(Judge):
                 with self.worlds.window.quiet():
                     trace, violation = self.judged(case)
             if violation is not None:
-                raise smaller(Found(case, trace, violation), self.judged)
+                tried = self.judged if trace.case.world == "group" else self.tried
+                raise smaller(Found(case, trace, violation), tried)
 
     def _drawn(self, scenario: Scenario) -> None:
         """Draw cases, or judge those that another clause has drawn; shrink what breaks the law.

@@ -20,7 +20,7 @@ BOUND_S = 3.0
 TALKERS = '''
 """What they yield tells of the process that they are in."""
 
-import os, random, signal
+import os, random, signal, time
 import numpy as np, torch, torch.distributed as dist
 from torch.utils.data import DistributedSampler as Base
 
@@ -64,6 +64,24 @@ class OneTooMany(DistributedSampler):
         if self.rank == 0:
             OneTooMany.work = dist.broadcast(torch.zeros(1), src=0, async_op=True)
         return [0]
+
+
+class FirstIsSlow(DistributedSampler):
+    """Rank 0 computes for a while; the seed is told."""
+    def told(self):
+        end = time.monotonic() + 0.2 * (self.rank == 0)
+        while time.monotonic() < end:
+            pass
+        return [self.rank, self.seed]
+
+
+class TalksInTurn(Talks):
+    """Rank 0 comes later to what all take part in."""
+    def told(self):
+        end = time.monotonic() + 0.2 * (self.rank == 0)
+        while time.monotonic() < end:
+            pass
+        return super().told()
 
 
 class LeavesAt(DistributedSampler):

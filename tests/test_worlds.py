@@ -199,6 +199,27 @@ def test_one_close_spares_the_others(worlds: Worlds, talkers: Path) -> None:
     assert told(worlds.run(process, case(2))) == before
 
 
+@pytest.mark.parametrize(
+    ("name", "wanted"),
+    [
+        ("FirstIsSlow", [[[0, 0], [1, 0]], [[0, 1], [1, 1]], [[0, 2], [1, 2]]]),
+        ("TalksInTurn", [[[1, 7]] * 2] * 3),
+    ],
+)
+def test_a_rank_may_be_ahead_of_the_others(
+    worlds: Worlds, talkers: Path, name: str, wanted: list[list[list[int]]]
+) -> None:
+    """Of several cases under way each gets its own answers, also where one rank is slower."""
+    candidate = source(worlds, talkers, name)
+    pool = worlds._pool(2, "gloo")
+
+    tickets = [pool.send(candidate, [case(2, seed=seed)]) for seed in range(3)]
+    traces = [pool.receive(ticket, BOUND_S)[0] for ticket in tickets]
+
+    assert [[rank.fate for rank in trace] for trace in traces] == [["done"] * 2] * 3
+    assert [[rank.events[-1].value.tolist() for rank in trace] for trace in traces] == wanted
+
+
 def test_a_candidate_is_described_while_cases_are_under_way() -> None:
     """Answers to cases that were sent before are kept, and none is taken for a description."""
     made = Worlds("simulated", BOUND_S)

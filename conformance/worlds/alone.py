@@ -103,6 +103,15 @@ class Window:
             for key in asked:
                 self.drop(key)
 
+    def within(self, key: Key, seconds: float) -> list[RankTrace] | None:
+        """The traces of this one if it ends in time."""
+        self.begin(key)
+        until = time.monotonic() + seconds
+        while key not in self.ended and (left_s := until - time.monotonic()) > 0:
+            self._receive(left_s)
+        self.drop(key)
+        return self.ended.pop(key, None)
+
     def _taken(self, key: Key) -> list[RankTrace]:
         while key not in self.ended:
             self.begin(key)  # what was taken already is asked for again
@@ -146,4 +155,4 @@ class Window:
 
 def _ends(pool: Pool) -> list[Any]:
     """What becomes ready once a process of the pool has answered, or ended."""
-    return [*pool.connections, *(process.sentinel for process in pool.processes)]
+    return [*pool.mail.connections, *(process.sentinel for process in pool.processes)]

@@ -109,10 +109,13 @@ class LoaderRank(Rank):
             return
         gc.enable()
         self.gate.free()
-        self.forget()
-        for child in descendants(self.before.children):
+        left = descendants(self.before.children)
+        for child in left:  # first, lest a loader wait for them: torch does so for 5 s each
             with contextlib.suppress(psutil.Error):
                 child.kill()
+        self.forget()
+        for child in left:
+            with contextlib.suppress(psutil.Error):
                 child.wait(1.0)
         self.gate.close()
         shutil.rmtree(self.folder, ignore_errors=True)

@@ -15,12 +15,11 @@ import collections
 import contextlib
 import os
 import pickle
-import select
 import signal
 import tempfile
 from dataclasses import replace
 from multiprocessing import Pipe
-from multiprocessing.connection import Connection, wait
+from multiprocessing.connection import Connection
 from typing import Any
 
 import psutil
@@ -31,15 +30,10 @@ from conformance.roles import LOADERS
 from conformance.trace import SLOW, Event, RankTrace
 from conformance.worlds.forkserver import HASH_SEEDS, Process
 from conformance.worlds.leftovers import named_segments
-from conformance.worlds.patience import Bound, Idleness
+from conformance.worlds.mail import GRACE_S, Mail
 from conformance.worlds.place import Place, begin
 
 START_S_MAX = 120.0
-GRACE_S = 1.0
-"""How long the others may take once one rank has died."""
-
-LOOK_S = 0.25
-"""How often somebody looks whether the time is up."""
 
 
 class PoolError(RuntimeError):
@@ -60,7 +54,7 @@ class Pool:
         self.answered: dict[int, list[bytes]] = {}
         self.folder = tempfile.TemporaryDirectory(prefix="conformance-", ignore_cleanup_errors=True)
         store = f"{self.folder.name}/store"
-        self.connections: list[Connection] = []
+        connections = list[Connection]()
         self.processes: list[Process] = []
         for rank in range(world_size):
             ours, theirs = Pipe()
@@ -69,23 +63,13 @@ class Pool:
             process = Process(seed, target=begin, args=(theirs, place), daemon=False)
             process.start()
             theirs.close()
-            self.connections.append(ours)
+            connections.append(ours)
             self.processes.append(process)
-        self._watch()
-        answers = self._collect(START_S_MAX)
+        self.mail = Mail(connections, self.processes)
+        answers = self.mail.collect(START_S_MAX)
         if any(answer != b"ready" for answer in answers):
             self.kill()
             raise PoolError(f"a {backend} group of {world_size} did not start: {answers}")
-
-    def _watch(self) -> None:
-        self.poll = select.poll()
-        self.rank_of: dict[int, int] = {}
-        for rank, (connection, process) in enumerate(
-            zip(self.connections, self.processes, strict=True)
-        ):
-            for descriptor in (connection.fileno(), process.sentinel):
-                self.poll.register(descriptor, select.POLLIN | select.POLLHUP)
-                self.rank_of[descriptor] = rank
 
     def run(self, source: Source, cases: list[Case], bound_s: float) -> list[list[RankTrace]]:
         """Carry out cases; returns for each the traces of all ranks.
@@ -100,28 +84,27 @@ class Pool:
         self.ticket += 1
         self.pending.append(self.ticket)
         self.sampling = self.world_size > 1 and not any(case.role in LOADERS for case in cases)
-        self._send(pickle.dumps(("run", source, cases), protocol=5))
+        self.mail.send(pickle.dumps(("run", source, cases), protocol=5))
         return self.ticket
 
     def receive(self, ticket: int, bound_s: float) -> list[list[RankTrace]]:
         """The traces of a ticket; those of older ones are kept for whoever still wants them."""
         while ticket not in self.answered:
-            answers = self._next(bound_s)
+            fates = self._next(bound_s)
             if self.broken:
-                return [[_lost(rank, answer) for rank, answer in enumerate(answers)]]
-        answers = self.answered.pop(ticket)  # type: ignore[assignment]
-        return self._in_step(self._joined([pickle.loads(answer) for answer in answers]))  # type: ignore[arg-type]
+                return [[_lost(rank, answer) for rank, answer in enumerate(fates)]]
+        answers: list[bytes] = self.answered.pop(ticket)
+        found = self._joined([pickle.loads(answer) for answer in answers])
+        return self._in_step(found, bound_s)
 
     def waits(self, seconds: float) -> bool:
         """Whether an answer can be taken within so many seconds, or a rank has ended."""
-        return bool(self.answered or wait([*self.connections, *self._sentinels()], seconds))
-
-    def _sentinels(self) -> list[int]:
-        return [process.sentinel for process in self.processes]
+        return bool(self.answered) or self.mail.waits(seconds)
 
     def _next(self, bound_s: float) -> list[bytes | str]:
         """The answers to the oldest ticket, kept for whoever wants them, or a broken pool."""
-        answers = self._collect(bound_s)
+        # Loaders may have reasons to wait.
+        answers = self.mail.collect(bound_s, together=self.sampling)
         if all(isinstance(answer, bytes) for answer in answers):
             self.answered[self.pending.popleft()] = answers  # type: ignore[assignment]
         else:
@@ -140,22 +123,27 @@ class Pool:
                 raise answer
         return [[t for part in parts for t in part] for parts in zip(*answers, strict=True)]
 
-    def _in_step(self, traces: list[list[RankTrace]]) -> list[list[RankTrace]]:
+    def _in_step(self, traces: list[list[RankTrace]], bound_s: float) -> list[list[RankTrace]]:
         """After collectives every rank must stand at the same point, and a barrier must pass."""
         if self.backend in ("simulated", "alone") or not any(
             r.collectives for t in traces for r in t
         ):
             return traces
         unequal = any(len({rank.collectives for rank in trace}) > 1 for trace in traces)
-        if unequal or not self._barrier():
+        if unequal or not self._barrier(bound_s):
             self.kill()
             last = [replace(rank, fate="out of step") for rank in traces[-1]]
             return [*traces[:-1], last]
         return traces
 
-    def _barrier(self) -> bool:
-        self._send(pickle.dumps(("barrier",)))
-        return all(isinstance(answer, bytes) for answer in self._collect(GRACE_S * 5))
+    def _barrier(self, bound_s: float) -> bool:
+        """Whether all ranks meet; where a case that was under way breaks the pool, nobody knows."""
+        while self.pending:
+            self._next(bound_s)
+            if self.broken:
+                return True
+        self.mail.send(pickle.dumps(("barrier",)))
+        return all(isinstance(answer, bytes) for answer in self.mail.collect(GRACE_S * 5))
 
     def describe(self, source: Source, bound_s: float) -> Any:
         """The candidate's description, or the CandidateError, or how the process ended.
@@ -166,66 +154,16 @@ class Pool:
             answers = self._next(bound_s)
             if self.broken:
                 return answers[0] if isinstance(answers[0], str) else "stuck"
-        self._send(pickle.dumps(("describe", source)))
-        answer = self._collect(bound_s)[0]
+        self.mail.send(pickle.dumps(("describe", source)))
+        answer = self.mail.collect(bound_s)[0]
         if isinstance(answer, bytes):
             return pickle.loads(answer)
         self.kill()
         return answer
 
-    def _send(self, message: bytes) -> None:
-        for connection in self.connections:
-            with contextlib.suppress(OSError):
-                connection.send_bytes(message)
-
-    def _collect(self, bound_s: float) -> list[bytes | str]:
-        """One answer a rank, in order: its bytes, or its fate if it did not answer."""
-        answers: dict[int, bytes | str] = {}
-        bound = Bound(bound_s, (process.pid or 0 for process in self.processes))
-        idle = Idleness()
-        while len(answers) < self.world_size and not bound.over():
-            ready = self.poll.poll(LOOK_S * 1000)
-            if not ready and answers and self.sampling and idle.over(self._late(answers)):
-                break  # loaders may have reasons to wait
-            for descriptor, _ in ready:
-                rank = self.rank_of[descriptor]
-                if isinstance(answers.get(rank), str):
-                    self.poll.unregister(descriptor)
-                    continue
-                fate = self._receive(rank, descriptor, answers)
-                if fate and len(answers) < self.world_size:
-                    bound = bound.shortened(GRACE_S)
-        return [answers.get(rank, "stuck") for rank in range(self.world_size)]
-
-    def _late(self, answers: dict[int, bytes | str]) -> list[int]:
-        late = (process for rank, process in enumerate(self.processes) if rank not in answers)
-        return [process.pid or 0 for process in late]
-
-    def _receive(self, rank: int, descriptor: int, answers: dict[int, bytes | str]) -> bool:
-        """Take what is ready on a descriptor; True if the rank turned out to have ended."""
-        connection = self.connections[rank]
-        try:
-            if rank not in answers and (descriptor == connection.fileno() or connection.poll(0)):
-                answers[rank] = connection.recv_bytes()
-                return False
-        except (EOFError, OSError):
-            pass
-        self.poll.unregister(descriptor)
-        if rank not in answers:
-            answers[rank] = self._fate(rank)
-        return True
-
-    def _fate(self, rank: int) -> str:
-        process = self.processes[rank]
-        process.join(GRACE_S)
-        code = process.exitcode
-        if code is None:
-            return "closed its connection"
-        return f"exit {code}" if code >= 0 else signal.Signals(-code).name
-
     def close(self) -> None:
         """End every rank in order; whoever does not end is killed."""
-        self._send(pickle.dumps(("end",)))
+        self.mail.send(pickle.dumps(("end",)))
         for process in self.processes:
             process.join(GRACE_S * 5)
         self.kill()
@@ -235,8 +173,7 @@ class Pool:
         self.broken = True
         for process in self.processes:
             _kill_tree(process)
-        for connection in self.connections:
-            connection.close()
+        self.mail.close()
         self.folder.cleanup()
 
 

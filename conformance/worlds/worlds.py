@@ -94,6 +94,11 @@ class Worlds:
             self.losses.first.setdefault((source, case.role), trace)
         return trace
 
+    def tried(self, source: Source, case: Case, within_s: float) -> Trace:
+        """Carry out a case alone; one that takes longer is let go, as if it were too slow."""
+        ranks = self.window.within((source, case), within_s)
+        return self._made(source, case, ranks or [RankTrace(0, (Event(None),), "slow")])
+
     def afresh(self, source: Source, case: Case) -> Trace:
         """Carry out a simulated case in a process in which nothing was done before."""
         pool = Pool(1, "simulated", self.bound_s)

@@ -25,6 +25,7 @@ from detect import own
 from detection import rows as data
 from detection.cases import digests
 from detection.faults import askable, key, scored
+from detection.known import known
 from zoo import Fault
 
 from conformance import telling
@@ -43,6 +44,7 @@ def work(fault: Fault) -> Told:
     """The case that tells of it first."""
     detector = own()
     detector.choose("ci", 0, fault.profile)
+    detector.deviations = known(fault)
     detector.fresh()
     began = time.monotonic()
     try:
@@ -82,13 +84,13 @@ def main() -> int:
     chosen = parser.parse_args()
     if chosen.anew:
         telling.keep(())
-    known = digests()
-    telling.keep(known & telling.kept())
+    there = digests()
+    telling.keep(there & telling.kept())
     with ProcessPoolExecutor(chosen.n, get_context("spawn")) as pool:
         for name, seconds, shown in pool.map(work, late(chosen.over, chosen.only)):
             print(f"{name:45} {seconds:6.2f} s  {shown}", flush=True)
             if shown and shown[2]:
-                telling.keep(known & {*telling.kept(), shown[:2]})
+                telling.keep(there & {*telling.kept(), shown[:2]})
     return 0
 
 

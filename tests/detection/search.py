@@ -15,6 +15,7 @@ from zoo import Fault
 
 from detection.cost import cpu_s
 from detection.faults import askable, key, suite_digest
+from detection.known import known
 from detection.rows import CAUGHT, FAILED, LATE, MISSED, NEEDS_ACCELERATOR, Row
 
 
@@ -48,6 +49,7 @@ def _searched(detector: Detector, job: Job, blank: Row) -> Row:
     if not clauses:
         return blank
     detector.choose(job.effort, job.seed, job.fault.profile)
+    detector.deviations = known(job.fault)
     row = _whole(detector, job, blank) if job.whole else blank
     row = _named(detector, job, row, clauses)
     return row if row.told or job.whole else _whole(detector, job, row)

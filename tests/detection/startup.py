@@ -61,16 +61,19 @@ def startup_s() -> tuple[float, float]:
     return found[:2]
 
 
-def told_s(text: str) -> Told | None:
+def told_s(text: str, baseline: str = "") -> Told | None:
     """The same to the first violation, and the clause; None if there is none."""
-    return _told(text, VIOLATION)
+    return _told(text, VIOLATION, baseline)
 
 
-def _told(text: str, until: str) -> Told | None:
+def _told(text: str, until: str, baseline: str = "") -> Told | None:
     command = [sys.executable, "-m", "pytest", "--pyargs", "conformance", f"--impl={text}", "-x"]
     command += ["--strict-should", "-q", "-p", "no:cacheprovider", "-p", "detection.startup"]
     with tempfile.TemporaryDirectory() as folder:
         told = Path(folder) / "told"
+        if baseline:
+            (Path(folder) / "known.toml").write_text(baseline, encoding="utf-8")
+            command += ["--baseline", "known.toml"]
         began = time.time()
         subprocess.run(
             command, cwd=folder, stdout=subprocess.DEVNULL, timeout=RUN_S_MAX, check=False,

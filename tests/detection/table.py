@@ -30,6 +30,9 @@ the clauses that a fault names are asked one by one: "yes" if one of them told w
 some seeds are whole runs; the others ask the named clauses alone, up to the first that tells, and
 the rest of the suite only where none did: what a clause finds by itself, a whole run finds too.
 
+In a fault that is made from torch's own class, what torch itself does counts for nothing, as with
+`--baseline=torch`, unless the fault is just that.
+
 Times are of whole runs: median and worst over their seeds, from the start of the process to the
 last word about the first violation, shrinking included.
 {startup}
