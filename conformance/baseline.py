@@ -170,16 +170,23 @@ def write_baseline(path: Path, violations: Iterable[Verdict], several: bool = Fa
 
     several: whether the run had more than one candidate, so that each entry names its own.
     """
+    found = map(deviation_of, violations)
+    named = (one if several else replace(one, candidate="") for one in found)
+    path.write_text(baseline_text(named), encoding="utf-8")
+
+
+def baseline_text(deviations: Iterable[Deviation]) -> str:
+    """The file that declares these deviations."""
     lines = ["# Known deviations. Say a reason for each; an entry that no longer occurs fails.\n"]
-    for verdict in violations:
+    for one in deviations:
         entry = {
-            "clause": verdict.clause, "role": verdict.role, "anomaly": verdict.anomaly,
-            "about": verdict.about, "candidate": verdict.candidate if several else "",
-            "case": verdict.case, "reason": "TODO: why is this accepted?",
+            "clause": one.clause, "role": one.role, "anomaly": one.anomaly, "about": one.about,
+            "candidate": one.candidate, "case": repr(one.case), "reason": one.reason,
+            "link": one.link, "occurs": "" if one.occurs == "always" else one.occurs,
         }  # fmt: skip
         lines.append("\n[[deviation]]\n")
         lines += [f"{key} = {_toml(value)}\n" for key, value in entry.items() if value]
-    path.write_text("".join(lines), encoding="utf-8")
+    return "".join(lines)
 
 
 def _toml(text: str) -> str:

@@ -152,8 +152,9 @@ def _is_patient(one: _Apart) -> bool:
 
 def _starts_slowly(one: _Apart) -> bool:
     """Whether it once told of a fault and its workers each start a new interpreter."""
-    start = one.key[1].argument("multiprocessing_context")
-    return one.part in TELLING and start not in (None, "fork")
+    case = one.key[1]
+    forks = case.argument("multiprocessing_context") in (None, "fork")
+    return one.part in TELLING and not forks
 
 
 def _ready(examiner: Examiner, one: _Apart) -> bool:

@@ -81,7 +81,7 @@ class Judge:
 
     def tried(self, case: Case) -> tuple[Trace, Violation | None]:
         """The same of a case that nobody has to wait for: a loader's is let go if it takes long."""
-        if case.role not in LOADERS:
+        if case.role not in LOADERS or case.world == "group":
             return self.judged(case)
         trace = self.worlds.tried(self.candidate.source, case.in_world("alone"), TRIED_S)
         return trace, self.judge(case, trace)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -28,15 +27,16 @@ LATER = "in a fresh process the case alone holds: what was built before it matte
 LOADER_S = 4.0
 """The bound on cutting down a loader's case, each of which may take a second."""
 
-
 Cut = Callable[[Case, int, int], Case | None]
 """The case without so many parts from a place on; None if it makes no sense without them."""
 
 
 def smaller(found: Found, judged: Judged) -> Found:
     """Cut operations out of the plan while the same fault stays, then forms of items."""
-    loads = found.case.role in LOADERS
-    until = time.monotonic() + min(LOADER_S if loads else math.inf, drawing.SHRINK_S)
+    bound_s = drawing.SHRINK_S
+    if found.case.role in LOADERS:
+        bound_s = min(bound_s, LOADER_S)
+    until = time.monotonic() + bound_s
     if not found.trace.done or found.case.world == "alone":
         return found
     found = _fewer(found, judged, lambda case: len(case.plan), _shorter, until)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import collections
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 from conformance import shown
@@ -75,7 +76,8 @@ class Search(Judge):
 
     def verdict(self) -> Verdict:
         """Look where the property says, and say what came of it."""
-        early = self.excused() or self._told()
+        told = (partial(self.look, pairs) for pairs in shown.told(self))
+        early = self.excused() or self._broken(told)  # to replay what is declared takes longer
         early = early or (self._stale() if self.options.replay else None)
         if early:
             return early
@@ -86,22 +88,10 @@ class Search(Judge):
         ]
         return self.concluded(looks)
 
-    def _told(self) -> Verdict | None:
-        """What is known to break the law: to replay what is declared may take a minute."""
-        try:
-            for pairs in shown.told(self):
-                self.look(pairs)
-        except Found as found:
-            return self._violated(found)
-        return None
-
     def concluded(self, looks: Iterable[Callable[[], None]]) -> Verdict:
         """Look everywhere, and say what came of it."""
-        try:
-            for look in looks:
-                look()
-        except Found as found:
-            return self._violated(found)
+        if violated := self._broken(looks):
+            return violated
         if self.known:
             reasons = list(dict.fromkeys(deviation.reason for deviation in self.known))
             verdict = self._said(DECLARED, "; ".join(reasons))
@@ -116,6 +106,15 @@ class Search(Judge):
         if not self.exercise.exercised:
             return self._unexercised()
         return self._said(HOLDS, self._left_out())
+
+    def _broken(self, looks: Iterable[Callable[[], None]]) -> Verdict | None:
+        """The verdict if one of these looks shows the law broken."""
+        try:
+            for look in looks:
+                look()
+        except Found as found:
+            return self._violated(found)
+        return None
 
     def _left_out(self) -> str:
         """Which cases a slow candidate was not asked, "" if there are none."""
@@ -165,8 +164,7 @@ class Search(Judge):
                 with self.worlds.window.quiet():
                     trace, violation = self.judged(case)
             if violation is not None:
-                tried = self.judged if trace.case.world == "group" else self.tried
-                raise smaller(Found(case, trace, violation), tried)
+                raise smaller(Found(case, trace, violation), self.tried)
 
     def _drawn(self, scenario: Scenario) -> None:
         """Draw cases, or judge those that another clause has drawn; shrink what breaks the law.

@@ -66,21 +66,24 @@ class OneTooMany(DistributedSampler):
         return [0]
 
 
+def compute(rank):
+    """Rank 0 computes for a while."""
+    end = time.monotonic() + 0.2 * (rank == 0)
+    while time.monotonic() < end:
+        pass
+
+
 class FirstIsSlow(DistributedSampler):
-    """Rank 0 computes for a while; the seed is told."""
+    """Rank 0 comes later than the other; the seed is told."""
     def told(self):
-        end = time.monotonic() + 0.2 * (self.rank == 0)
-        while time.monotonic() < end:
-            pass
+        compute(self.rank)
         return [self.rank, self.seed]
 
 
 class TalksInTurn(Talks):
     """Rank 0 comes later to what all take part in."""
     def told(self):
-        end = time.monotonic() + 0.2 * (self.rank == 0)
-        while time.monotonic() < end:
-            pass
+        compute(self.rank)
         return super().told()
 
 

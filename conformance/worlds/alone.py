@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from multiprocessing.connection import wait
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from conformance.candidate import Source
 from conformance.case import Case
@@ -130,7 +130,7 @@ class Window:
 
     def _receive(self, within_s: float = BOUND_S) -> None:
         """Take the traces of whoever has ended, or will as first, or is past its bound."""
-        found = {end: key for key, one in self.under_way.items() for end in _ends(one.pool)}
+        found = {end: key for key, one in self.under_way.items() for end in one.pool.mail.ends}
         left_s = min(one.until for one in self.under_way.values()) - time.monotonic()
         ready = {found[end] for end in wait(list(found), max(0.0, min(within_s, left_s)))}
         now = time.monotonic()
@@ -151,8 +151,3 @@ class Window:
         pool = self.under_way.pop(key).pool
         if not pool.broken:
             pool.kill()
-
-
-def _ends(pool: Pool) -> list[Any]:
-    """What becomes ready once a process of the pool has answered, or ended."""
-    return [*pool.mail.connections, *(process.sentinel for process in pool.processes)]

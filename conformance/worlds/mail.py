@@ -7,6 +7,7 @@ import contextlib
 import select
 import signal
 from multiprocessing.connection import Connection, wait
+from typing import Any
 
 from conformance.worlds.forkserver import Process
 from conformance.worlds.patience import Bound, Idleness
@@ -39,9 +40,12 @@ class Mail:
 
     def waits(self, seconds: float) -> bool:
         """Whether an answer can be taken within so many seconds, or a rank has ended."""
-        ends: list[Connection | int] = [*self.connections]
-        ends += [process.sentinel for process in self.processes]
-        return bool(any(self.inbox) or wait(ends, seconds))
+        return bool(any(self.inbox) or wait(self.ends, seconds))
+
+    @property
+    def ends(self) -> list[Any]:
+        """What becomes ready once a rank has answered, or ended."""
+        return [*self.connections, *(process.sentinel for process in self.processes)]
 
     def collect(self, bound_s: float, together: bool = False) -> list[bytes | str]:
         """The next answer of each rank, in order: its bytes, or its fate if it did not answer.

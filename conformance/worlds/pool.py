@@ -111,6 +111,15 @@ class Pool:
             self.kill()
         return answers
 
+    def _fates_of_pending(self, bound_s: float) -> list[bytes | str]:
+        """Wait for the cases that are under way: their answers come before any other. What became
+        of the ranks if one breaks the pool, nothing if none does."""
+        while self.pending:
+            answers = self._next(bound_s)
+            if self.broken:
+                return answers
+        return []
+
     def forget(self, ticket: int, bound_s: float) -> None:
         """Nobody wants the traces of a ticket any more."""
         if not self.broken:
@@ -138,22 +147,15 @@ class Pool:
 
     def _barrier(self, bound_s: float) -> bool:
         """Whether all ranks meet; where a case that was under way breaks the pool, nobody knows."""
-        while self.pending:
-            self._next(bound_s)
-            if self.broken:
-                return True
+        if self._fates_of_pending(bound_s):
+            return True
         self.mail.send(pickle.dumps(("barrier",)))
         return all(isinstance(answer, bytes) for answer in self.mail.collect(GRACE_S * 5))
 
     def describe(self, source: Source, bound_s: float) -> Any:
-        """The candidate's description, or the CandidateError, or how the process ended.
-
-        Cases that are under way are waited for: their answers come first.
-        """
-        while self.pending:
-            answers = self._next(bound_s)
-            if self.broken:
-                return answers[0] if isinstance(answers[0], str) else "stuck"
+        """The candidate's description, or the CandidateError, or how the process ended."""
+        if fates := self._fates_of_pending(bound_s):
+            return fates[0] if isinstance(fates[0], str) else "stuck"
         self.mail.send(pickle.dumps(("describe", source)))
         answer = self.mail.collect(bound_s)[0]
         if isinstance(answer, bytes):

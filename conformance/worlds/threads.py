@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
-from threading import Thread
 from typing import Any
 
 from conformance import operations as op
@@ -30,7 +29,7 @@ class Caller:
         if not (self.apart and isinstance(operation, CALLS)):
             return function(operation)
         found = Future[Any]()
-        thread = Thread(target=self._noted, args=(operation, function, found))
+        thread = threading.Thread(target=self._noted, args=(operation, function, found))
         thread.start()
         try:
             return found.result()

@@ -8,18 +8,15 @@ from __future__ import annotations
 
 import functools
 import importlib
-from pathlib import Path
+from dataclasses import replace
 
 from torch.utils import data
 from zoo import Fault
 
-import conformance
-from conformance.baseline import Deviation, read_baseline
+from conformance.baseline import Deviation, baseline_text, read_baseline
 from conformance.roles import ROLES
 
 TORCH = tuple(getattr(data, role) for role in ROLES if isinstance(getattr(data, role, 0), type))
-SHIPPED = Path(conformance.__file__).parent / "baselines" / "torch.toml"
-ENTRY = "[[deviation]]\n"
 
 
 def derived(fault: Fault) -> bool:
@@ -43,12 +40,5 @@ def _shipped() -> list[Deviation]:
 def baseline(fault: Fault) -> str:
     """The same as the text of a baseline, "" if there are none. It is of torch, so that an entry
     which no longer occurs is no finding."""
-    if not derived(fault):
-        return ""
-    head, *entries = SHIPPED.read_text(encoding="utf-8").split(ENTRY)
-    named = tuple(f"clause = '{clause}'" for clause in fault.caught_by)
-    left = (one.rstrip() for one in entries if not one.startswith(named))
-    return head + "".join(
-        f"{ENTRY}{one}\n\n" if "\noccurs = " in one else f"{ENTRY}{one}\noccurs = 'sometimes'\n\n"
-        for one in left
-    )
+    found = [replace(one, occurs="sometimes") for one in known(fault)]
+    return baseline_text(found) if found else ""

@@ -22,11 +22,8 @@ PR_SET_PDEATHSIG = 1
 
 
 class _TiedCrew(Crew):
-    def attend(self) -> None:
-        """The thread of the worker that asks is gone at once, but what it asked for holds."""
-
     def prepare(self) -> None:
-        super().prepare()
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 

@@ -6,14 +6,10 @@ from collections.abc import Iterator
 
 from conformance import loading as lo
 from conformance import operations as op
-from conformance.case import Case
-from conformance.datasets import Stream
 from conformance.laws import Violation, law, require
-from conformance.laws.lifecycle.views import constructed, hangs, text_of
-from conformance.laws.loader.due import flat, passes
+from conformance.laws.lifecycle.views import constructed, hangs, text_of, wholes
 from conformance.laws.loading import (
     READS,
-    Run,
     arguments,
     expected,
     got,
@@ -152,14 +148,6 @@ def again(trace: Trace) -> Violation | None:
             return Violation("no-complete-pass", saw[:400], about=f"{kind}, {_how(trace)}")
     require(any(run.finished for run, _ in made[1:]))
     return None
-
-
-def wholes(rank: RankTrace, case: Case) -> list[tuple[Run, bool]]:
-    """Each pass, and whether it has all that it should: of a stream, in whatever order."""
-    data = arguments(case)["dataset"]
-    if isinstance(data, Stream):
-        return [(run, sorted(flat(run.items)) == list(range(data.n))) for run in runs(rank)]
-    return [(run, run.items == due) for run, due in passes(rank, case)]
 
 
 def _death(rank: RankTrace) -> int | None:

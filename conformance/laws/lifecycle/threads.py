@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from conformance import loading as lo
 from conformance.laws import Violation, law, require
-from conformance.laws.lifecycle.blows import wholes
-from conformance.laws.lifecycle.views import constructed, hangs, text_of
+from conformance.laws.lifecycle.views import constructed, hangs, text_of, wholes
 from conformance.trace import RankTrace, Trace
 
 

@@ -9,8 +9,10 @@ from typing import Any
 from conformance import loading as lo
 from conformance import operations as op
 from conformance.case import Case
+from conformance.datasets import Stream
 from conformance.laws import Violation, require
-from conformance.laws.loading import READS, about, arguments
+from conformance.laws.loader.due import flat, passes
+from conformance.laws.loading import READS, Run, about, arguments, runs
 from conformance.trace import Event, RankTrace, Trace
 
 
@@ -114,3 +116,11 @@ def remains(events: list[Event], why: str) -> Violation | None:
 def read_after(rank: RankTrace, place: int) -> list[Event]:
     """The reads that follow an event."""
     return [e for e in rank.events[place + 1 :] if isinstance(e.operation, READS)]
+
+
+def wholes(rank: RankTrace, case: Case) -> list[tuple[Run, bool]]:
+    """Each pass, and whether it has all that it should: of a stream, in whatever order."""
+    data = arguments(case)["dataset"]
+    if isinstance(data, Stream):
+        return [(run, sorted(flat(run.items)) == list(range(data.n))) for run in runs(rank)]
+    return [(run, run.items == due) for run, due in passes(rank, case)]
