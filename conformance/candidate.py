@@ -135,7 +135,8 @@ def provided(source: Source) -> Provided:
     policies = _checked(said, source.text)
     if attribute or source.names:
         roles = {role: _bound(role, made, holder, source) for role, made in roles.items()}
-        roles = {**_inherited(roles.get("DataLoader")), **roles}
+    if "get_worker_info" not in roles:
+        roles = {**roles, **_inherited(roles.get("DataLoader"))}
     adapter = holder if isinstance(holder, Adapter) else None
     return Provided(module, roles, policies, adapter)
 

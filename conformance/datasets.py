@@ -43,14 +43,15 @@ class Mapped(Recipe):
     dice: (i, worker, and a draw each from torch, numpy and random). marked: 1000 * mark + i, mark
     being what `Tell` has set. own-NAME: (i, worker, a draw from a generator that the dataset
     holds), NAME being Generator, RandomState, Random or torch. bulk: a MiB of bytes. info: what
-    `get_worker_info()` says: (i, id, num_workers, seed - id, whether `dataset` is this dataset).
+    `get_worker_info()` says: (i, id, num_workers, seed - id, whether `dataset` is this dataset);
+    inside: the same, once the dataset has read i through a loader of its own, without workers.
     device: a tensor (i, worker, whether a device is in use there). large: 16 MiB of i. swept:
     i, once garbage was collected. held: i; the dataset holds a lambda, so it cannot be pickled.
     held-marked: as marked, of such a dataset. bursting: i; what the dataset holds cannot be
     unpickled. stored: i, from a tensor of 256 KiB. listed: as marked, from a plain list. A
-    sample of a container for collation: dict, tuple, named, nested, text, float, mingled (an int
-    for even items, a float for odd ones), array, mixed,
-    foreign; of one that is to be kept: bag, row, pair, range. views: a tensor of 75 KiB, and two
+    sample of a container for collation: dict, counter, tuple, named, nested, text, float, mingled
+    (an int for even items, a float for odd ones), array, mixed, foreign; of one that is to be
+    kept: bag, row, pair, range. views: a tensor of 75 KiB, and two
     more that lie in its memory, in another order and in part. odd: one of `items.ODD`. formed:
     what `form` says.
 

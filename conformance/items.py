@@ -42,8 +42,8 @@ class Leaf(Recipe):
     """A part of an item that holds no other.
 
     kind: tensor, array, scalar (of numpy), float, int, bool, either (an int for even items, a float
-    for odd ones), flagged (a bool for even items, a float for odd ones), text, bytes, or a key of
-    `ODD`.
+    for odd ones), flagged (a bool for even items, a float for odd ones), text, label (a text of
+    numpy's), word (one of a type of its own), bytes, or a key of `ODD`.
     dtype, shape: of the first three. layout: how a tensor or an array lies in memory: as it is
     read, or transposed, sliced (every second element of another), expanded (of a tensor: its rows
     are one row).
@@ -118,9 +118,21 @@ def bare(leaf: Leaf, i: int) -> Any:
     return whole(found) if whole and not i % 2 else found
 
 
+class Word(str):
+    """A text of a type of its own, as the members of many an enumeration are."""
+
+    __slots__ = ()
+
+
+WORDS: dict[str, Callable[[int], str | bytes]] = {
+    "text": lambda i: f"text {i}", "label": lambda i: np.str_(f"text {i}"),
+    "word": lambda i: Word(f"text {i}"), "bytes": lambda i: bytes([i % 256, 0]),
+}  # fmt: skip
+
+
 def words(leaf: Leaf, i: int) -> str | bytes:
-    """The text or the bytes that a leaf of item i is."""
-    return f"text {i}" if leaf.kind == "text" else bytes([i % 256, 0])
+    """The text or the bytes that a leaf of item i is, whose kind is a key of `WORDS`."""
+    return WORDS[leaf.kind](i)
 
 
 def leaves(form: Any) -> list[Leaf]:

@@ -159,6 +159,12 @@ class Daemon(Operation):
 
 
 @dataclass(frozen=True, repr=False)
+class Preempt(Operation):
+    """The program takes SIGTERM for itself, as one that saves its state before it is stopped: it
+    does not end by it, and nor does a child that inherits this."""
+
+
+@dataclass(frozen=True, repr=False)
 class Threads(Operation):
     """From now on the loader is called from threads: each call comes from one of its own, which
     ends with it."""
@@ -213,7 +219,7 @@ class Overlap(Operation):
 
 LOADING: tuple[type[Operation], ...] = (
     Schedule, Shut, Trickle, Hold, Free, Settle, Journal, Reread, Describe, Tell, Drop, Leftovers,
-    Strike, Ponder, Interrupt, Fork, Orphan, Limit, Daemon, Threads, Memory, Printed,
+    Strike, Ponder, Interrupt, Fork, Orphan, Limit, Daemon, Preempt, Threads, Memory, Printed,
     Inform, Devices, Contexts, Pinned, Carry, Overlap,
 )  # fmt: skip
 

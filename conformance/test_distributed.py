@@ -14,7 +14,7 @@ from conformance.scenarios import distributed as cases
         "distributed.padding": (cases.EPOCHS,),
         "distributed.drop": (cases.EPOCHS,),
         "distributed.small": (cases.EPOCHS,),
-        "distributed.one-sequence": (cases.SHARDS,),
+        "distributed.one-sequence": (cases.SHARDS, cases.HALF_GIVEN),
         "distributed.epochs-differ": (cases.SHUFFLED,),
         "distributed.any-world-size": (cases.WIDTHS,),
         "distributed.no-group": (cases.GROUPLESS,),

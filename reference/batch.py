@@ -28,13 +28,11 @@ class BatchSampler(Sampler[list[T]]):
         self.drop_last = arguments.boolean("drop_last", drop_last)
 
     def __iter__(self) -> Iterator[list[T]]:
-        # Not iter(), which islice and zip would call again on the iterator: one that is its own
+        # Not iter(), which islice would call again on the iterator: one that is its own
         # iterable may then start over, and never end. A chain also ends for good.
         items = chain(self.sampler)
-        if self.drop_last:
-            yield from map(list, zip(*[items] * self.batch_size, strict=False))
-        else:
-            while batch := [*islice(items, self.batch_size)]:
+        while batch := [*islice(items, self.batch_size)]:
+            if len(batch) == self.batch_size or not self.drop_last:
                 yield batch
 
     def __len__(self) -> int:

@@ -46,7 +46,7 @@ UNUSUAL = (
 """Labels that are not 0..K-1, and some that differ only in their last digit or letter."""
 
 LARGE = Runs(((0, 7), (1, 2), (0, 3), (2, 1), (3, 1)), times=3000)
-"""A class of 30,000, one of 6,000 and two of 3,000."""
+"""A class of 30,000, one of 6,000 and two of 3,000: some are wanted whole, or all but a part."""
 
 
 EVEN = Runs(((0, 20_000), (1, 20_000), (2, 20_000), (3, 20_000)))
@@ -156,11 +156,14 @@ def _many(setting: Setting) -> Iterator[Case]:
     made: list[tuple[Values, int, dict[str, Any]]]
     if setting.role == "BalanceClassSampler":
         made = [(labels, trials, {"mode": mode}) for mode in ("downsampling", "upsampling", 3)]
-        made += [(Values(LARGE), 2, {"mode": mode}) for mode in ("downsampling", 500, 7000)]
+        made += [(Values(LARGE), 2, {"mode": mode}) for mode in ("downsampling", 500, 4500, 7000)]
         made += [(Values(EVEN), 1, {"mode": "downsampling"})]
     else:
         shares = (((1.0, 1.0, 2.0), 8), ((3.0, 2.0, 1.0), 6))
-        large = (((4.0, 3.0, 2.0, 1.0), 30_000), ((1.0, 2.0, 3.0, 4.0), 2000))
+        large = (
+            ((4.0, 3.0, 2.0, 1.0), 30_000), ((1.0, 2.0, 3.0, 4.0), 2000),
+            ((10.0, 2.0, 1.0, 1.0), 28_000),
+        )  # fmt: skip
         made = [(labels, trials, {"weight": Values(w), "length": n}) for w, n in shares]
         made += [(Values(LARGE), 2, {"weight": Values(w), "length": n}) for w, n in large]
         made += [(Values(EVEN), 1, {"weight": Values((1.0,) * 4), "length": 80_000})]

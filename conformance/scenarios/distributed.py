@@ -86,6 +86,19 @@ def _shards_small(setting: Setting) -> Iterator[Case]:
             yield Case(ROLE, given, _shards_plan(width, 1), width, ambient=setting.seed)
 
 
+def _half_given(setting: Setting) -> Iterator[Case]:
+    """In a group only one of rank and world size is given, the group's or another; or neither."""
+    for width in (found for found in setting.world_sizes if found in (2, 3)):
+        plan: list[Operation] = [SetEpoch(1), Iterate()]
+        for given in ({"rank": 1}, {"num_replicas": width}, {"num_replicas": width + 2}):
+            plan += [Rebuild(tuple(given.items())), SetEpoch(1), Iterate()]
+        for rank in range(width):
+            both = ("num_replicas", width + 2), ("rank", rank)
+            plan += [Rebuild(both), SetEpoch(1), Iterate()]
+        arguments = {"dataset": Data(23)}
+        yield Case(ROLE, arguments, plan, width, "group", passed=False, ambient=setting.seed)
+
+
 @st.composite
 def _shards_drawn(draw: st.DrawFn, setting: Setting) -> Case:
     width = draw(st.sampled_from(setting.world_sizes))
@@ -227,6 +240,7 @@ def _many(setting: Setting) -> Iterator[Case]:
 
 EPOCHS = Scenario("epochs", _epochs_small, lambda s: _epochs_drawn(s))
 SHARDS = Scenario("shards", _shards_small, lambda s: _shards_drawn(s))
+HALF_GIVEN = Scenario("shards, half given", _half_given)
 SHUFFLED = Scenario("shuffled", _shuffled_small, lambda s: _shuffled_drawn(s))
 MIXED = Scenario("mixed", _mixed_small, lambda s: _mixed_drawn(s))
 WIDTHS = Scenario("widths", _widths_small)

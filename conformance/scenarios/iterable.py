@@ -156,6 +156,8 @@ def _told(setting: Setting) -> Iterator[Case]:
     lasting: dict[str, Any] = {"persistent_workers": True, "num_workers": 3, **keep}
     stream = Stream(2, shard="none", gives="info")
     yield _of(setting, loader(stream, [*TWICE, Iterate(), Inform()], **lasting))
+    for inner in (Stream(2, shard="none", gives="inside"), Mapped(4, gives="inside")):
+        yield _of(setting, loader(inner, TWICE, num_workers=2, **keep))
     for workers in (2, 3, 5):
         marked = Stream(2, shard="none", gives="marked")
         options: dict[str, Any] = {"num_workers": workers, "worker_init_fn": Init("mark"), **keep}

@@ -24,6 +24,7 @@ from conformance.loading import (
     Memory,
     Orphan,
     Ponder,
+    Preempt,
     Printed,
     Schedule,
     Settle,
@@ -154,6 +155,7 @@ def _late(setting: Setting) -> Iterator[Case]:
     yield from _alone(setting, fails, [*left, *ended, *ended], num_workers=1, **bound)
     busy: Steps = [Shut(), Open("a"), Settle(), Drop("a"), Leftovers()]
     yield from _alone(setting, Mapped(8, gated=1), busy, num_workers=3)
+    yield from _alone(setting, Mapped(8, gated=1), [Preempt(), *busy])
     stopped: Steps = [Open("a"), Take("a"), Strike(0, "SIGSTOP"), Drop("a"), Leftovers()]
     yield from _alone(setting, Mapped(8), stopped)
     forked: Steps = [Open("a"), Take("a"), Settle(), Fork(), Drain("a"), Printed()]

@@ -124,7 +124,7 @@ def _collations(setting: Setting) -> Iterator[Case]:
     """One case for each kind of item; those with structure with a worker as well."""
     kinds = (
         "number", "tensor", "float", "flag", "mingled", "array", "scalar", "text", "bytes", "dict",
-        "ordered", "tuple", "list", "named", "nested", "foreign", "none",
+        "ordered", "counter", "tuple", "list", "named", "nested", "foreign", "none",
     )  # fmt: skip
     for gives in kinds:
         yield loader(Mapped(3, gives=gives), [Iterate(), Describe()], batch_size=2)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from conformance.case import Case
 from conformance.datasets import Collate, Mapped
-from conformance.items import ODD, UNKNOWN, Leaf, Nest
+from conformance.items import ODD, UNKNOWN, WORDS, Leaf, Nest
 from conformance.loading import Describe
 from conformance.operations import Iterate, Operation
 from conformance.scenarios import Scenario, Setting
@@ -32,7 +32,7 @@ SHAPES = ((1,), (3,), (2, 3), (0,), (0, 3), (3, 0), (3, 1, 2))
 LAYOUTS = ("transposed", "sliced", "expanded")
 KINDS = ("list", "dict", "tuple", "named", "spot", "ordered", "table", "default")
 KINDS_OF_LEAVES = (
-    "int", "float", "either", "flagged", "tensor", "array", "scalar", "text", "bool",
+    "int", "float", "either", "flagged", "tensor", "array", "scalar", "text", "bool", "label",
 )  # fmt: skip
 KEYS: tuple[Any, ...] = ("b", "a", 1, (2, "x"), None, 0.5, b"k", -1, "")
 MIXED = ("b", 1, (2, "x"), None)
@@ -45,7 +45,7 @@ LEAVES = (
     *(Leaf("array", "int32", shape) for shape in ((), (0, 2))),
     *(Leaf("array", "int16", (2, 3), layout) for layout in ("transposed", "sliced")),
     *(Leaf("scalar", dtype) for dtype in ("bool", "int8", "float32", "float64")),
-    *(Leaf(kind) for kind in ("float", "int", "bool", "either", "flagged", "text", "bytes")),
+    *(Leaf(kind) for kind in ("float", "int", "bool", "either", "flagged", *WORDS)),
 )  # fmt: skip
 
 POINT = Nest("named", (Leaf("tensor", "bool", (2,)), Leaf("text")))

@@ -119,7 +119,7 @@ TOUR = scenario("tour", plans.tour, more=subjects.sources, large=plans.once)
 LEN_BETWEEN = scenario("len between", plans.len_between, more=subjects.uncounted)
 IDLE = scenario("idle iterator", plans.idle_between)
 RESTART = scenario("restart", plans.restart)
-INTERLEAVED = scenario("interleaved", plans.interleaved, narrow=fit.steady)
+INTERLEAVED = scenario("interleaved", plans.interleaved, narrow=fit.steady, large=plans.woven_late)
 INTERLEAVED_DRAWS = scenario("interleaved draws", plans.interleaved_draws)
 ARGUMENTS = scenario("arguments kept", plans.arguments_kept, narrow=fit.listed)
 ALIASED = scenario(
@@ -137,7 +137,12 @@ MANUAL = scenario(
     large=plans.often,
 )  # fmt: skip
 ANYWHERE = scenario(
-    "another process", plans.anywhere, plans.anywhere_akin, plans.refilled, narrow=fit.same_shard
+    "another process",
+    plans.anywhere,
+    plans.anywhere_built,
+    plans.anywhere_akin,
+    plans.refilled,
+    narrow=fit.same_shard,
 )
 ANYWHERE_SEEDED = scenario(
     "another process, seeded", plans.anywhere_seeded, narrow=fit.global_states, share=0.1
@@ -145,7 +150,7 @@ ANYWHERE_SEEDED = scenario(
 HISTORIES = Scenario("another history", _histories)
 RESIZED = scenario(
     "resized", plans.resized, plans.resized_measured, plans.resized_unmeasured,
-    narrow=fit.sizable, more=subjects.paged,
+    plans.resized_epochs, narrow=fit.sizable, more=subjects.paged,
 )  # fmt: skip
 RAISING = scenario("raising", plans.to_the_error, narrow=fit.raising)
 RAISING_TOGETHER = Scenario("raising together", _raising_together)
@@ -158,5 +163,6 @@ RESIZED_COPIES = scenario(
 REVISITED = scenario(
     "epochs revisited", plans.revisited, plans.epochs_given_up,
     narrow=lambda s, m: fit.steady(s, m) if subjects.has_epochs(s) else None,
+    large=plans.revisited_midway,
 )  # fmt: skip
 EMPTY = Scenario("empty", _empty_small)

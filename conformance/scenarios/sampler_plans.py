@@ -104,6 +104,13 @@ def interleaved(setting: Setting, made: Made) -> Plan:
     return [*_at(setting, 2), Iterate(), *WOVEN, Iterate(), *beside]
 
 
+def woven_late(setting: Setting, made: Made) -> Plan:
+    """Two very long passes, the second begun in the middle of the first; one is left after most."""
+    part = max(1, size_of(made) // 3)
+    woven: Plan = [Open("a"), Take("a", part), Open("b"), Take("b", 2 * part), Drain("a")]
+    return [*_at(setting, 2), Iterate(), *woven, Iterate()]
+
+
 def interleaved_draws(setting: Setting, made: Made) -> Plan | None:
     return _twice(setting, [], WOVEN) if setting.role in DRAWN else None
 
@@ -164,6 +171,13 @@ def anywhere(setting: Setting, made: Made) -> Plan:
     return [*_at(setting, 1), Iterate(), Rebuild(), Surround(), *_at(setting, 1), Iterate()]
 
 
+def anywhere_built(setting: Setting, made: Made) -> Plan:
+    """Built, too, under dtypes that hold few digits, which other code may have made the default."""
+    passed = [*_at(setting, 1), Iterate()]
+    narrow: Plan = [Surround("bfloat16"), Rebuild(), *passed, Surround("float16", 1), Rebuild()]
+    return [*passed, *narrow, *passed]
+
+
 def anywhere_akin(setting: Setting, made: Made) -> Plan | None:
     """Samplers of the same seed and epoch have been made, and read, before the second: one that
     drops what does not divide, and a longer one."""
@@ -222,6 +236,23 @@ def resized_unmeasured(setting: Setting, made: Made) -> Plan:
     return [Resize(other), Iterate(), Resize(n), Iterate(), *half, *left, *ended]
 
 
+def resized_epochs(setting: Setting, made: Made) -> Plan | None:
+    """The data change between a whole pass and the next epoch, before and after that is set."""
+    if not subjects.has_epochs(setting):
+        return None
+    n, other = size_of(made), _other_size(made)
+    before: Plan = [SetEpoch(0), Iterate(), Resize(other), SetEpoch(1), Len(), Iterate()]
+    return [
+        *before,
+        SetEpoch(2),
+        Resize(n + 1),
+        Iterate(),
+        Resize(2 * n + 1),
+        SetEpoch(3),
+        Iterate(),
+    ]
+
+
 def to_the_error(setting: Setting, made: Made) -> Plan:
     """To each error, and there again: nothing may be left of the first time.
 
@@ -267,6 +298,13 @@ def revisited(setting: Setting, made: Made) -> Plan:
     again: Plan = [SetEpoch(2), Iterate(), Rebuild(), SetEpoch(7), SetEpoch(2), Iterate()]
     beside: Plan = [neighbour(setting, made, 1), Iterate(), SetEpoch(5), Iterate()]
     return [*visits, *middle, Iterate(), *both, *again, SetEpoch(2), *beside]
+
+
+def revisited_midway(setting: Setting, made: Made) -> Plan:
+    """An epoch is set while a very long pass is under way, and after most of it."""
+    early: Plan = [SetEpoch(2), Iterate(), Open("a"), Take("a"), SetEpoch(9), Drain("a")]
+    late: Plan = [SetEpoch(2), Open("b"), Take("b", size_of(made) // 3), SetEpoch(5), Drain("b")]
+    return [*early, *late]
 
 
 def epochs_given_up(setting: Setting, made: Made) -> Plan:

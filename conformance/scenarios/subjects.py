@@ -210,7 +210,7 @@ def _weighted_balance(long: Sizes) -> list[Arguments]:
     return [
         {"labels": labels, "weight": Values(weights[len(set(labels.items))]), "length": length}
         for labels in _labels(long)
-        for length in (1, 7, 20)
+        for length in (1, 7, 20, 1000)
     ]
 
 

@@ -57,6 +57,11 @@ def _told(setting: Setting) -> Iterator[Case]:
         changed = [step for mark in (1, 2, 3) for step in (Tell(mark, how), Iterate())]
         data = (Mapped(4, gives="marked"), Stream(4, gives="marked"))[number % 2]
         yield loader(data, changed, num_workers=1 + number % 2, **KEPT[1])
+    # Two passes at a time, and two more: whose workers are taken over has seen another state.
+    both = [Tell(1), Open("a"), Tell(2), Open("b"), Drain("a"), Drain("b"), Open("c"), Open("d")]
+    yield loader(
+        Mapped(3, gives="marked"), [*both, Drain("c"), Drain("d")], num_workers=1, **KEPT[1]
+    )
     # Of a large array the pickle of the dataset may only say where it lies.
     yield loader(Mapped(4, gives="marked"), changed, num_workers=2, **KEPT[1])
 

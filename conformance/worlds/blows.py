@@ -207,6 +207,13 @@ def daemon(rank: LoaderRank, _: lo.Daemon) -> Found:
     return None, None
 
 
+def preempt(rank: LoaderRank, _: lo.Preempt) -> Found:
+    """The settings are the caller's: from now on they are these."""
+    signal.signal(signal.SIGTERM, lambda *_: None)
+    rank.settle()
+    return None, None
+
+
 def threads(rank: LoaderRank, _: lo.Threads) -> Found:
     """A thread for each call."""
     rank.caller.apart = True
@@ -229,6 +236,6 @@ def printed(rank: LoaderRank, _: lo.Printed) -> Found:
 
 BLOWS: dict[Any, Callable[[Any, Any], Found]] = {
     lo.Strike: strike, lo.Ponder: ponder, lo.Interrupt: interrupt, lo.Fork: fork,
-    lo.Orphan: orphan, lo.Limit: limit, lo.Daemon: daemon, lo.Threads: threads,
-    lo.Memory: memory, lo.Printed: printed,
+    lo.Orphan: orphan, lo.Limit: limit, lo.Daemon: daemon, lo.Preempt: preempt,
+    lo.Threads: threads, lo.Memory: memory, lo.Printed: printed,
 }  # fmt: skip

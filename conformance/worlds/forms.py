@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from conformance.items import ODD, Leaf, Nest, bare, values, words
+from conformance.items import ODD, WORDS, Leaf, Nest, bare, values, words
 from conformance.worlds.samples import Point, Spot, Table
 
 NESTS: dict[str, Callable[[list[Any], tuple[Any, ...]], Any]] = {
@@ -46,7 +46,7 @@ def formed(form: Leaf | Nest, i: int) -> Any:
         return NESTS[form.kind]([formed(part, i) for part in form.parts], form.keys)
     if form.kind in ODD:
         return ODD[form.kind]
-    if form.kind in ("text", "bytes"):
+    if form.kind in WORDS:
         return words(form, i)
     found = values(form, i)
     if form.kind == "tensor":

@@ -21,6 +21,15 @@ def seed_globals(seed: int, which: str = "all") -> None:
         random.seed(seed + 2)
 
 
+def draw_normal(which: str) -> None:
+    """Draw one of a pair of normal numbers: numpy and `random` keep the other, as a part of their
+    states that is easily forgotten by who puts those back."""
+    if which in ("all", "numpy"):
+        np.random.standard_normal()
+    if which in ("all", "random"):
+        random.gauss(0, 1)
+
+
 def digest(generator: torch.Generator | None) -> dict[str, int]:
     """A digest of every state that a sampler might touch, per source; `settings` are no state that
     anybody draws from."""

@@ -223,8 +223,12 @@ class LoaderRank(Rank):
 
     def _surround(self, operation: op.Surround) -> tuple[Any, Any]:
         super()._surround(operation)
-        self.settings = self._settings()
+        self.settle()
         return None, None
+
+    def settle(self) -> None:
+        """What is set now the caller has set."""
+        self.settings = self._settings()
 
     def _settings(self) -> dict[str, Any]:
         """The settings, if somebody will ask for them: to count what is frozen takes 5 ms."""

@@ -19,7 +19,13 @@ from conformance import operations as op
 from conformance.case import Case
 from conformance.roles import FIRST
 from conformance.trace import Event, RankTrace
-from conformance.worlds.globals import digest, put_back_settings, seed_globals, settings
+from conformance.worlds.globals import (
+    digest,
+    draw_normal,
+    put_back_settings,
+    seed_globals,
+    settings,
+)
 from conformance.worlds.observe import Recorder, error_of, fill, read
 from conformance.worlds.realise import Realiser, refilled
 
@@ -168,6 +174,7 @@ class Rank:
 
     def _reseed(self, operation: op.Reseed) -> tuple[Any, Any]:
         seed_globals(operation.seed, operation.which)
+        draw_normal(operation.which)
         return None, None
 
     def _surround(self, operation: op.Surround) -> tuple[Any, Any]:

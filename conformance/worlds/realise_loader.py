@@ -26,12 +26,18 @@ class LoaderRealiser(Realiser):
         return made
 
     def _mapped(self, recipe: Mapped) -> Any:
-        self.datasets.append(workload.mapped(recipe, self.gate, self.info))
-        return self.datasets[-1]
+        made = workload.mapped(recipe, self.gate, self.info)
+        return self._known(made, recipe.gives)
 
     def _stream(self, recipe: Stream) -> Any:
         base = self.roles["IterableDataset"]
         made = workload.stream(recipe, self.gate, self.info, base, self.rank, self.world_size)
+        return self._known(made, recipe.gives)
+
+    def _known(self, made: Any, gives: str) -> Any:
+        """A dataset; one that reads through a loader of its own has the class of that."""
+        if gives == "inside":
+            made.loader = self.roles["DataLoader"]
         self.datasets.append(made)
         return made
 

@@ -6,7 +6,7 @@ import gc
 import operator
 import random
 import zlib
-from collections import OrderedDict, namedtuple
+from collections import Counter, OrderedDict, namedtuple
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -131,6 +131,13 @@ def _info(i: int, data: Any) -> Any:
     return (i, info.id, info.num_workers, apart, int(info.dataset is data))
 
 
+def _inside(i: int, data: Any) -> Any:
+    """The same of an item that is read through a loader without workers."""
+    for _ in data.loader([i]):
+        pass
+    return _info(i, data)
+
+
 def _device(i: int, data: Any) -> torch.Tensor:
     cuda: Any = torch.cuda
     return torch.tensor([i, data.worker, int(cuda.is_initialized())])
@@ -158,6 +165,7 @@ SAMPLES: dict[str, Callable[[int, Any], Any]] = {
     "bulk": lambda i, _: bytes([i % 256]) * (1 << 20),
     "dict": lambda i, _: {"x": torch.tensor([i, i + 1]), "y": i},
     "ordered": lambda i, _: OrderedDict(b=i, a=torch.tensor(float(i))),
+    "counter": lambda i, _: Counter({"a": i, "b": 2}),
     "tuple": lambda i, _: (i, torch.tensor([float(i)])),
     "list": lambda i, _: [i, i + 0.5],
     "named": lambda i, _: Point(torch.tensor([[i]]), i),
@@ -179,6 +187,7 @@ SAMPLES: dict[str, Callable[[int, Any], Any]] = {
     "held-marked": lambda i, data: 1000 * data.mark + i,
     "swept": lambda i, _: i + 0 * gc.collect(),
     "info": _info,
+    "inside": _inside,
     "device": _device,
     "large": lambda i, _: torch.full((1 << 21,), i),
     "bag": lambda i, _: Bag(f"bag {i}", x=torch.tensor([i]), y=[b"b", torch.tensor(0.5)]),
@@ -204,6 +213,8 @@ def describe(item: Any) -> str:
         pinned = ", pinned" if item.is_pinned() else ""
         return f"Tensor({kind}, {list(item.shape)}, {_elements(item)}{pinned})"
     name = type(item).__name__
+    if isinstance(item, (str, bytes)):
+        return f"{name} {item!r}"
     if isinstance(item, (dict, list, tuple)) and getattr(item, "__dict__", None):
         name += f"<{', '.join(f'{key} {value!r}' for key, value in vars(item).items())}>"
     if isinstance(item, dict):
@@ -212,7 +223,7 @@ def describe(item: Any) -> str:
         return name + "(" + ", ".join(describe(value) for value in item) + ")"
     if hasattr(item, "dtype") and hasattr(item, "tolist"):
         return f"{name}({item.dtype}, {list(item.shape)}, {item.tolist()})"
-    told = isinstance(item, (str, bytes, int, float, set, type, BaseException))
+    told = isinstance(item, (int, float, set, type, BaseException))
     return f"{name} {item!r}" if told else name
 
 

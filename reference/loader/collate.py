@@ -15,10 +15,10 @@ from reference.loader import buffers
 def default_collate(batch: Sequence[Any]) -> Any:
     """One batch of n samples that are alike; what a tensor of shape s was is one of (n, *s).
 
-    Tensors, arrays, numbers and bools become tensors; numbers of Python, of which one or more is a
-    float, a float64 one, so that none is rounded. Mappings,
-    named tuples and sequences keep their structure and are collated inside; a plain tuple becomes
-    a list, as torch has it. Strings and bytes are listed.
+    Tensors, arrays, numbers and bools become tensors; numbers of several types, or of Python, of
+    which one or more is a float, a float64 one, so that none is rounded. Mappings, named tuples and
+    sequences keep their structure and are collated inside; a plain tuple becomes a list, as torch
+    has it. Strings and bytes are listed.
 
     Raises TypeError, with the name of the type, for anything else, and RuntimeError for samples
     of different sizes.
@@ -26,12 +26,13 @@ def default_collate(batch: Sequence[Any]) -> Any:
     first = batch[0]
     if isinstance(first, torch.Tensor):
         return torch.stack(tuple(batch), out=buffers.for_stack(batch))
-    if isinstance(first, (np.ndarray, np.generic)) and first.dtype.kind in "biufc":
-        return default_collate([torch.as_tensor(sample) for sample in batch])
-    if isinstance(first, (int, float, complex)):
-        return torch.tensor(batch, dtype=_wide(batch))
     if isinstance(first, (str, bytes)):
         return batch
+    if _is_numeric(first) and all(type(sample) is type(first) for sample in batch):
+        return default_collate([torch.as_tensor(sample) for sample in batch])
+    if _is_numeric(first) or isinstance(first, (int, float, complex)):
+        numbers = [sample.item() if isinstance(sample, np.generic) else sample for sample in batch]
+        return torch.tensor(numbers, dtype=_wide(numbers))
     if isinstance(first, Mapping):
         return rebuilt(
             first, {key: default_collate([sample[key] for sample in batch]) for key in first}
@@ -42,6 +43,11 @@ def default_collate(batch: Sequence[Any]) -> Any:
         f"default_collate takes tensors, arrays, numbers, strings, mappings and sequences, but a"
         f" sample holds {type(first).__module__}.{type(first).__qualname__}"
     )
+
+
+def _is_numeric(sample: Any) -> bool:
+    """Whether it is an array of numbers, or a number of numpy's."""
+    return isinstance(sample, (np.ndarray, np.generic)) and sample.dtype.kind in "biufc"
 
 
 def _wide(numbers: Sequence[Any]) -> torch.dtype | None:
@@ -56,7 +62,7 @@ def default_convert(sample: Any) -> Any:
     """A sample as it is delivered without batching: arrays as tensors, tensors copied."""
     if isinstance(sample, torch.Tensor):
         return sample.clone()
-    if isinstance(sample, (np.ndarray, np.generic)) and sample.dtype.kind in "biufc":
+    if _is_numeric(sample):
         return torch.tensor(sample)
     return mapped(default_convert, sample)
 
@@ -85,6 +91,7 @@ def rebuilt(like: Any, content: Any) -> Any:
         if isinstance(like, list):
             clone[:] = content
         else:
+            clone.clear()  # Counter.update adds to what is there
             clone.update(content)
         return clone
     except TypeError:  # a constructor of its own

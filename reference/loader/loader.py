@@ -86,8 +86,9 @@ class DataLoader(Generic[T]):
         self._context = options.context(multiprocessing_context)
         self._set_batches(batch_size, arguments.boolean("drop_last", drop_last), batch_sampler)
         self._set_sampling(dataset, shuffle, sampler, batch_sampler)
-        convert = default_collate if self._batched else default_convert
-        self.collate_fn = options.function("collate_fn", collate_fn) or convert
+        if collate_fn is None:
+            collate_fn = default_collate if self._batched else default_convert
+        self.collate_fn = options.function("collate_fn", collate_fn)
         self._passes = 0
         self._bench = Bench(self.persistent_workers)
 

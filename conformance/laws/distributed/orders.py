@@ -29,24 +29,33 @@ from conformance.trace import Trace
 
 @law("distributed.one-sequence")
 def one_sequence(trace: Trace) -> Violation | None:
-    """Each rank has built, beside its own shard, those of others (`Rebuild` with their rank)."""
+    """Each rank has built, beside its own shard, those of others (`Rebuild` with their rank); what
+    is left out is the rank's own, or the world size."""
     require(trace.done)
-    own = {p.rank: p for rank in trace for p in whole_passes(rank, trace) if not p.overrides}
+    made = [found for rank in trace for found in whole_passes(rank, trace)]
+    first: dict[Any, Pass] = {}
     judged = False
-    for rank in trace:
-        for found in whole_passes(rank, trace):
-            wanted = own.get(found.overrides.get("rank", -1))
-            if wanted is None or wanted.epoch != found.epoch:
-                continue
-            judged = True
-            if not wanted.same(found):
-                saw = (
-                    f"the shard of rank {wanted.rank} is {shown(wanted.values)} there, and "
-                    f"{shown(found.values)} when rank {found.rank} builds it"
-                )
-                return Violation("ranks-disagree", saw, events=rows(wanted, found))
+    for found in sorted(made, key=lambda one: len(one.overrides)):  # a rank's own comes first
+        shard = found.overrides.get("rank", found.rank)
+        width = found.overrides.get("num_replicas", trace.case.world_size)
+        wanted = first.setdefault((shard, width, found.epoch), found)
+        judged |= wanted is not found
+        if not wanted.same(found):
+            return Violation(
+                "ranks-disagree", _unlike(wanted, found, shard), events=rows(wanted, found)
+            )
     require(judged)
     return None
+
+
+def _unlike(wanted: Pass, found: Pass, shard: int) -> str:
+    """What two ranks take for one shard."""
+    there = "there" if wanted.rank == shard else f"when rank {wanted.rank} builds it"
+    here = f"when rank {found.rank} builds it"
+    if wanted.rank == found.rank:
+        there, here = "once", "built with other arguments"
+    one, other = shown(wanted.values), shown(found.values)
+    return f"the shard of rank {shard} is {one} {there}, and {other} {here}"
 
 
 @law("distributed.epochs-differ")

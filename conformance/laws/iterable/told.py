@@ -21,7 +21,7 @@ COLUMNS = 5
 
 def told(trace: Trace) -> list[Run]:
     """The passes whose items say what workers were told; requires that there are some."""
-    require(getattr(arguments(trace.case)["dataset"], "gives", "") == "info")
+    require(getattr(arguments(trace.case)["dataset"], "gives", "") in ("info", "inside"))
     found = runs(built(trace))
     require(any(run.items or run.errors for run in found))
     given = [row for run in found for row in run.items]

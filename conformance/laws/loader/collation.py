@@ -42,9 +42,9 @@ def _keyed(kind: str, *parts: tuple[str, str]) -> str:
     return rf"{kind}\{{{', '.join(texts)}\}}"
 
 
-def _plain(*parts: tuple[str, str]) -> str:
+def _plain(*parts: tuple[str, str], kind: str = "dict") -> str:
     """A dict: the order of its keys is free."""
-    return f"({'|'.join(_keyed('dict', *order) for order in permutations(parts))})"
+    return f"({'|'.join(_keyed(kind, *order) for order in permutations(parts))})"
 
 
 def _texts(what: str, batch: list[int]) -> str:
@@ -70,6 +70,9 @@ PATTERNS: dict[str, Pattern] = {
     "dict": lambda b: _plain(("x", _tensor([[i, i + 1] for i in b], "int64")), ("y", _tensor(b))),
     "ordered": lambda b: _keyed(
         "OrderedDict", ("b", _tensor(b)), ("a", _tensor([float(i) for i in b], "float32"))
+    ),
+    "counter": lambda b: _plain(
+        ("a", _tensor(b)), ("b", _tensor([2] * len(b))), kind="Counter"
     ),
     "tuple": lambda b: _inside(EITHER, _tensor(b), _tensor([[float(i)] for i in b], "float32")),
     "list": lambda b: _inside("list", _tensor(b), _tensor([i + 0.5 for i in b])),

@@ -12,9 +12,24 @@ from typing import Any
 import numpy as np
 
 from conformance.case import Case
-from conformance.items import ODD, PLAIN, UNKNOWN, Leaf, Nest, bare, leaves, odd, values, words
+from conformance.items import (
+    ODD,
+    PLAIN,
+    UNKNOWN,
+    WORDS,
+    Leaf,
+    Nest,
+    bare,
+    leaves,
+    odd,
+    values,
+    words,
+)
 from conformance.laws.loader.due import mapped
 from conformance.laws.loading import arguments, collation
+
+FREE = r"\w+"
+"""The pattern of a type that the spec leaves free."""
 
 SHOWN = 200
 """A tensor of more elements is described by a checksum."""
@@ -93,18 +108,22 @@ class Reader:
 
 def _stacked(leaf: Leaf, batch: list[int]) -> str:
     """A leaf of several items; of Python's numbers the type is free, and a bool may be a number."""
-    if leaf.kind in ("text", "bytes"):
+    if leaf.kind in WORDS:
         return rf"(list|tuple)\({', '.join(_alone(leaf, i) for i in batch)}\)"
     found = np.stack([values(leaf, i) for i in batch])
     exact = leaf.kind in ("tensor", "array")
-    return _tensor("Tensor", found, leaf.dtype if exact else r"\w+")
+    pattern = _tensor("Tensor", found, leaf.dtype if exact else FREE)
+    flags = [bare(leaf, i) for i in batch] if leaf.kind == "flagged" else [None]
+    if all(isinstance(flag, bool) for flag in flags):
+        return f"({pattern}|{_tensor('Tensor', np.asarray(flags), FREE)})"
+    return pattern
 
 
 def _alone(leaf: Leaf, i: int) -> str:
     """A leaf as it is; an array of numbers, or a number of numpy, may become a tensor."""
     if leaf.kind in ODD:
         return re.escape(plain(ODD[leaf.kind]))
-    if leaf.kind in ("text", "bytes"):
+    if leaf.kind in WORDS:
         return re.escape(plain(words(leaf, i)))
     if leaf.kind in PLAIN:
         return re.escape(plain(bare(leaf, i)))
@@ -113,7 +132,7 @@ def _alone(leaf: Leaf, i: int) -> str:
 
 def _tensor(kind: str, found: Any, dtype: str) -> str:
     text = re.escape(_elements(found))
-    if dtype == r"\w+":
+    if dtype == FREE:
         text = text.replace("True", "(True|1)").replace("False", "(False|0)")
         text = re.sub(r"\\\.0(?!\d)", r"(\\.0)?", text)
     return rf"{kind}\({dtype}, {re.escape(str(list(found.shape)))}, {text}\)"

@@ -146,6 +146,12 @@ def _daemon(draft: Draft, step: lo.Daemon, event: Event) -> list[str]:
     return ['multiprocessing.current_process()._config["daemon"] = True']
 
 
+def _preempt(draft: Draft, step: lo.Preempt, event: Event) -> list[str]:
+    draft.need("signal")
+    again = ["before = standing()"] if draft.has(lo.Leftovers) else []
+    return ["signal.signal(signal.SIGTERM, lambda *_: None)", *again]
+
+
 def _memory(draft: Draft, step: lo.Memory, event: Event) -> list[str]:
     draft.need("gc", "pathlib", "re")
     draft.define("memory", MEMORY)
@@ -213,7 +219,8 @@ def _overlap(draft: Draft, step: lo.Overlap, event: Event) -> list[str]:
 
 BLOWS: dict[type, Callable[[Draft, Any, Event], list[str]]] = {
     lo.Leftovers: _leftovers, lo.Strike: _strike, lo.Ponder: _ponder, lo.Interrupt: _interrupt,
-    lo.Fork: _fork, lo.Orphan: _orphan, lo.Limit: _limit, lo.Daemon: _daemon, lo.Threads: threads,
-    lo.Memory: _memory, lo.Printed: _printed, lo.Devices: _devices, lo.Contexts: _contexts,
-    lo.Pinned: _pinned, lo.Carry: _carry, lo.Overlap: _overlap, op.Surround: _surround,
+    lo.Fork: _fork, lo.Orphan: _orphan, lo.Limit: _limit, lo.Daemon: _daemon,
+    lo.Preempt: _preempt, lo.Threads: threads, lo.Memory: _memory, lo.Printed: _printed,
+    lo.Devices: _devices, lo.Contexts: _contexts, lo.Pinned: _pinned, lo.Carry: _carry,
+    lo.Overlap: _overlap, op.Surround: _surround,
 }  # fmt: skip

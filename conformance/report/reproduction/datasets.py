@@ -26,6 +26,7 @@ GIVES = {
     "marked": "1000 * self.mark + i", "bulk": "bytes([i % 256]) * (1 << 20)",
     "dict": "{{'x': torch.tensor([i, i + 1]), 'y': i}}",
     "ordered": "collections.OrderedDict(b=i, a=torch.tensor(float(i)))",
+    "counter": "collections.Counter({{'a': i, 'b': 2}})",
     "tuple": "(i, torch.tensor([float(i)]))", "list": "[i, i + 0.5]",
     "named": "Point(torch.tensor([[i]]), i)",
     "nested": "{{'a': [i, (torch.tensor(i), 's')], 'b': {{'c': numpy.float32(i)}}}}",
@@ -37,7 +38,7 @@ GIVES = {
     "held-marked": "1000 * self.mark + i", "listed": "i", "stored": "int(self.stored[i])",
     "swept": "i + 0 * gc.collect()", "large": "torch.full((1 << 21,), i)",
     "device": "torch.tensor([i, worker, int(torch.cuda.is_initialized())])",
-    "info": "_info(i, self)",
+    "info": "_info(i, self)", "inside": "_inside(i, self)",
     "bag": "Bag(f'bag {{i}}', x=torch.tensor([i]), y=[b'b', torch.tensor(0.5)])",
     "row": "_row(i, self)", "pair": "_pair(i, self)",
     "range": "{{'x': torch.tensor(i), 'ids': range(i, i + 2)}}",
@@ -61,7 +62,7 @@ OWN = {
 
 CLASSES = {
     "foreign": ("Foreign",), "bag": ("Bag", "_bag"), "row": ("Row", "_row"),
-    "pair": ("Pair", "_pair"), "info": ("_info",),
+    "pair": ("Pair", "_pair"), "info": ("_info",), "inside": ("_info", "_inside"),
 }  # fmt: skip
 
 STATE = {
@@ -110,7 +111,7 @@ def item(draft: Draft, gives: str) -> str:
         draft.define("Point", ["Point = collections.namedtuple('Point', ['x', 'label'])"])
     if gives in ("row", "pair"):
         draft.need("torch")
-    if gives == "info":
+    if gives in ("info", "inside"):
         draft.need("operator")
     if gives == "bursting":
         copied(draft, mishaps._explode, mishaps.Bursting)
@@ -186,6 +187,8 @@ def _held(draft: Draft, gives: str) -> list[str]:
         return ["def __init__(self):", f"    self.{STATE[how][0]}", *told]
     if gives.startswith("held"):
         return ["mark = 0", "def __init__(self):", "    self.held = lambda: None"]
+    if gives == "inside":
+        return [f"loader = {role_name(draft, 'DataLoader')}"]
     if gives.startswith("own-") or gives in ("stored", "bursting"):
         return ["def __init__(self):", f"    self.{OWN[gives]}"]
     return [OWN[gives]] if gives in OWN else []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from conformance.datasets import Collate, Mapped
-from conformance.items import FEW, ODD, PLAIN, Leaf, Nest, bare, values, words
+from conformance.items import FEW, ODD, PLAIN, WORDS, Leaf, Nest, bare, values, words
 from conformance.report.reproduction.draft import Draft, indented
 from conformance.report.reproduction.sources import sampled
 
@@ -73,8 +73,8 @@ def expression(draft: Draft, form: Leaf | Nest, i: int) -> str:
 def _leaf(draft: Draft, leaf: Leaf, i: int) -> str:
     if leaf.kind in ODD:
         return leaf.kind
-    if leaf.kind in ("text", "bytes"):
-        return repr(words(leaf, i))
+    if leaf.kind in WORDS:
+        return _words(draft, leaf, i)
     if leaf.kind in PLAIN:
         return repr(bare(leaf, i))
     module = "torch" if leaf.kind == "tensor" else "numpy"
@@ -85,6 +85,16 @@ def _leaf(draft: Draft, leaf: Leaf, i: int) -> str:
     made = _array(module, leaf, i)
     layouts = LAYOUTS if leaf.kind == "tensor" else ARRAYS
     return layouts[leaf.layout].format(made=made, shape=leaf.shape)
+
+
+def _words(draft: Draft, leaf: Leaf, i: int) -> str:
+    text = repr(words(leaf, i))
+    if leaf.kind == "word":
+        draft.define("Word", ["class Word(str):", "    pass"])
+        return f"Word({text})"
+    if leaf.kind == "label":
+        draft.need("numpy")
+    return text.replace("np.", "numpy.")
 
 
 def _array(module: str, leaf: Leaf, i: int) -> str:

@@ -55,10 +55,10 @@ def seeding(draft: Draft) -> list[str]:
     ]
 
 
-def _if_numpy(draft: Draft, words: str) -> list[str]:
+def _if_numpy(draft: Draft, *words: str) -> list[str]:
     """What is done with numpy where the candidate, or torch, has brought it: torch needs it not."""
     draft.need("sys")
-    return ["if numpy := sys.modules.get('numpy'):", f"    numpy.{words}"]
+    return ["if numpy := sys.modules.get('numpy'):", *(f"    numpy.{one}" for one in words)]
 
 
 def items(iterable: str, form: Form, keep: str = "") -> list[str]:
@@ -211,12 +211,16 @@ def states(own=None):
 
 
 def _reseed(draft: Draft, step: op.Reseed, event: Event) -> list[str]:
-    seeds = {"torch": f"torch.manual_seed({step.seed})", "random": f"random.seed({step.seed + 2})"}
+    seeds = {
+        "torch": f"torch.manual_seed({step.seed})",
+        "random": f"random.seed({step.seed + 2}); random.gauss(0, 1)",
+    }
     chosen = [name for name in seeds if step.which in ("all", name)]
     draft.need(*chosen)
     lines = ["; ".join(seeds[name] for name in chosen)] if chosen else []
     drawn = step.which in ("all", "numpy")
-    return lines + _if_numpy(draft, f"random.seed({(step.seed + 1) % 2**32})") * drawn
+    again = f"random.seed({(step.seed + 1) % 2**32})", "random.standard_normal()"
+    return lines + _if_numpy(draft, *again) * drawn
 
 
 def surround(draft: Draft, step: op.Surround, event: Event) -> list[str]:
