@@ -141,7 +141,8 @@ class Globals(Operation):
 
 @dataclass(frozen=True, repr=False)
 class Reseed(Operation):
-    """Set global states: all three, or one of `which` ("torch", "numpy", "random")."""
+    """Set global states: all three, or one of `which` ("torch", "numpy", "random"); or, where that
+    is "generator", the one that the caller has handed over."""
 
     seed: int
     which: str = "all"
@@ -149,10 +150,14 @@ class Reseed(Operation):
 
 @dataclass(frozen=True, repr=False)
 class Surround(Operation):
-    """Change the process's default dtype and thread count, as another machine would."""
+    """Change the process's default dtype and thread count, as another machine would, and the digits
+    with which decimal numbers are computed. launched: rank and world size, as a launcher leaves
+    them in the environment."""
 
     dtype: str = "float64"
     threads: int = 3
+    digits: int = 28
+    launched: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, repr=False)
@@ -172,6 +177,11 @@ class Resize(Operation):
 @dataclass(frozen=True, repr=False)
 class Overwrite(Operation):
     """The caller overwrites the mutable arguments that it passed."""
+
+
+@dataclass(frozen=True, repr=False)
+class Forget(Operation):
+    """The caller forgets what it has handed over, and garbage is collected."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -196,5 +206,6 @@ class Inspect(Operation):
 
 OPERATIONS: tuple[type[Operation], ...] = (
     Rebuild, Refill, Neighbour, Len, SetEpoch, Iterate, Passes, Epochs, Open, Take, Drain, Scribble,
-    Look, Globals, Reseed, Surround, Copy, Resize, Overwrite, Arguments, Inner, Twin, Inspect,
+    Look, Globals, Reseed, Surround, Copy, Resize, Overwrite, Forget, Arguments, Inner, Twin,
+    Inspect,
 )  # fmt: skip

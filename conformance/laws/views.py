@@ -13,7 +13,7 @@ from conformance import operations as op
 from conformance.classes import length
 from conformance.laws import require
 from conformance.policies import UNSAID
-from conformance.recipes import Raw
+from conformance.recipes import Generator, Raw
 from conformance.trace import Error, Event, Items, RankTrace, Trace
 
 
@@ -100,6 +100,9 @@ def _step(now: _Now, number: int, event: Event, rank: int, n: int) -> Iterator[P
         now.beside = True
     elif isinstance(did, op.SetEpoch):
         now.epoch = did.epoch.value if isinstance(did.epoch, Raw) else did.epoch
+    elif isinstance(did, op.Reseed) and did.which == "generator":
+        again = _Now(n, now.build, under=now.under, overrides={"generator": Generator(did.seed)})
+        vars(now).update(vars(again))
     elif isinstance(did, op.Reseed):
         now.reseed = (did.seed, did.which)
     elif isinstance(did, op.Resize):

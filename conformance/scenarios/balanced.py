@@ -58,7 +58,8 @@ WIDE = Runs(((0, 600), (1, 40), (2, 40_000)))
 NARROW = (
     ((100, 50, 100), 250, "ndarray.uint8"), ((100, 27), 127, "int8"),
     ((30_000, 10_000), 60, "ndarray.int16"), ((50_000, 30_000, 20_000), 100_000, "ndarray.int32"),
-    ((60_000.0, 20_000.0), 12, "ndarray.float16"), ((3e38, 1e38), 8, "float32"),
+    ((60_000.0, 20_000.0), 12, "ndarray.float16"),
+    ((3 * 2.0**126, 2.0**126), 8, "float32"),
 )  # fmt: skip
 """Weights of small types that hold neither their sum nor their product with `length`; lengths."""
 

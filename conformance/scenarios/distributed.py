@@ -9,7 +9,16 @@ from typing import Any
 from hypothesis import strategies as st
 
 from conformance.case import Case
-from conformance.operations import Epochs, Iterate, Len, Operation, Rebuild, SetEpoch
+from conformance.operations import (
+    Epochs,
+    Forget,
+    Iterate,
+    Len,
+    Operation,
+    Rebuild,
+    SetEpoch,
+    Surround,
+)
 from conformance.recipes import Data, Role
 from conformance.scenarios import Scenario, Setting
 from conformance.scenarios.lengths import LARGEST, ROUNDED, epochs, lengths, seeds
@@ -33,6 +42,9 @@ def _epochs_small(setting: Setting) -> Iterator[Case]:
         for shuffle, drop_last in itertools.product((False, True), repeat=2):
             arguments = {"dataset": Data(n), "shuffle": shuffle, "drop_last": drop_last}
             yield Case(ROLE, arguments, _tour((0, 1, 2)), width, ambient=setting.seed)
+    forgotten: list[Operation] = [Forget(), Len(), *_tour((1,))]
+    for shuffle in (False, True):
+        yield Case(ROLE, {"dataset": Data(7), "shuffle": shuffle}, forgotten, 2)
     few = (*ROUNDED, (100, 64), (1000, 999), (5, 1024), (200, 3))
     for n, width in (*few, (40_001, 5), (70_001, 3), (1 << 17, 2)):
         for flags in ({"shuffle": True}, {"shuffle": False}, {"drop_last": True}):
@@ -92,6 +104,7 @@ def _half_given(setting: Setting) -> Iterator[Case]:
         plan: list[Operation] = [SetEpoch(1), Iterate()]
         for given in ({"rank": 1}, {"num_replicas": width}, {"num_replicas": width + 2}):
             plan += [Rebuild(tuple(given.items())), SetEpoch(1), Iterate()]
+        plan += [Surround("float32", 1, launched=(0, width + 1)), Rebuild(), SetEpoch(1), Iterate()]
         for rank in range(width):
             both = ("num_replicas", width + 2), ("rank", rank)
             plan += [Rebuild(both), SetEpoch(1), Iterate()]

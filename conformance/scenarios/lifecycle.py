@@ -171,6 +171,10 @@ def _deaths(setting: Setting) -> Iterator[Case]:
     for data, worker in ((Mapped(8), 1), (Stream(8), 0)):
         idle: Steps = [Iterate(), Strike(worker), Ponder(), Iterate(), Iterate()]
         yield from _alone(setting, data, idle, **PERSISTENT)
+    both: Steps = [Open("a"), Take("a"), Strike(0), Strike(1), Ponder(), Drain("a"), Drop("a")]
+    yield from _alone(
+        setting, Mapped(8), [*both, Iterate(), Iterate()], num_workers=3, **PERSISTENT
+    )
     for options in (PERSISTENT, {}):
         dies: Steps = [Schedule((0, 1), dies=1), Iterate(), Iterate(), Iterate(), Journal()]
         yield from _alone(setting, **parcels(8, **options), steps=dies)

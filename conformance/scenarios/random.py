@@ -9,7 +9,17 @@ from typing import Any
 from hypothesis import strategies as st
 
 from conformance.case import Case
-from conformance.operations import Iterate, Open, Operation, Passes, Rebuild, Reseed, Take
+from conformance.operations import (
+    Forget,
+    Iterate,
+    Len,
+    Open,
+    Operation,
+    Passes,
+    Rebuild,
+    Reseed,
+    Take,
+)
 from conformance.recipes import SOURCES, Data, Generator
 from conformance.scenarios import Scenario, Setting
 from conformance.scenarios.lengths import lengths, seeds
@@ -60,7 +70,8 @@ def reseeded(first: int, other: int, count: int) -> list[Operation]:
     """The same passes twice from generators of one seed, then from one of another."""
     passes: list[Operation] = [Iterate()] * count
     again = Rebuild((("generator", Generator(first)),))
-    return [*passes, again, *passes, Rebuild((("generator", Generator(other)),)), *passes]
+    plan = [*passes, again, *passes, Rebuild((("generator", Generator(other)),)), *passes]
+    return [*plan, Reseed(first, "generator"), *passes]
 
 
 def _counts(n: int) -> list[int | None]:
@@ -89,7 +100,8 @@ def _generator(seed: int | None) -> Generator | None:
 
 
 def _shuffles_small(setting: Setting) -> Iterator[Case]:
-    return cases(setting, _made(setting, False))
+    forgotten = {"data_source": Data(20)}, [Forget(), Len(), Iterate()]
+    return cases(setting, itertools.chain([forgotten], _made(setting, False)))
 
 
 def _throws_small(setting: Setting) -> Iterator[Case]:

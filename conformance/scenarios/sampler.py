@@ -140,6 +140,7 @@ ANYWHERE = scenario(
     "another process",
     plans.anywhere,
     plans.anywhere_built,
+    plans.anywhere_in_threads,
     plans.anywhere_akin,
     plans.refilled,
     narrow=fit.same_shard,

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from conformance.classes import size_of
+from conformance.loading import Threads
 from conformance.operations import (
     Arguments,
     Copy,
@@ -174,8 +175,15 @@ def anywhere(setting: Setting, made: Made) -> Plan:
 def anywhere_built(setting: Setting, made: Made) -> Plan:
     """Built, too, under dtypes that hold few digits, which other code may have made the default."""
     passed = [*_at(setting, 1), Iterate()]
-    narrow: Plan = [Surround("bfloat16"), Rebuild(), *passed, Surround("float16", 1), Rebuild()]
+    narrow: Plan = [Surround("bfloat16"), Rebuild(), *passed, Surround("float16", 1, 3), Rebuild()]
     return [*passed, *narrow, *passed]
+
+
+def anywhere_in_threads(setting: Setting, made: Made) -> Plan:
+    """Built in one thread, told the epoch in another, and read in a third."""
+    passed = [*_at(setting, 1), Iterate()]
+    woven: Plan = [*_at(setting, 1), Open("a"), Take("a"), Drain("a")]
+    return [*passed, Threads(), Rebuild(), *passed, Rebuild(), *woven]
 
 
 def anywhere_akin(setting: Setting, made: Made) -> Plan | None:

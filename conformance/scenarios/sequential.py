@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from hypothesis import strategies as st
 
 from conformance.case import Case
-from conformance.operations import Iterate, Len, Open, Operation, Resize, Take
+from conformance.operations import Forget, Iterate, Len, Open, Operation, Resize, Take
 from conformance.recipes import SOURCES, Data
 from conformance.scenarios import Scenario, Setting
 from conformance.scenarios.lengths import lengths
@@ -21,6 +21,10 @@ def _passes_small(setting: Setting) -> Iterator[Case]:
         left = [Open("a"), Take("a"), Iterate()] if n <= 100 else []
         plan = [*[Iterate()] * 4, *left]
         yield Case(ROLE, {"data_source": Data(n)}, plan, ambient=setting.seed)
+
+
+def _forgotten(setting: Setting) -> Iterator[Case]:
+    yield Case(ROLE, {"data_source": Data(20)}, [Forget(), Len(), Iterate()], ambient=setting.seed)
 
 
 def _sources_small(setting: Setting) -> Iterator[Case]:
@@ -38,7 +42,7 @@ def _resized_small(setting: Setting) -> Iterator[Case]:
 
 
 def _all_small(setting: Setting) -> Iterator[Case]:
-    return itertools.chain(_passes_small(setting), _sources_small(setting))
+    return itertools.chain(_passes_small(setting), _forgotten(setting), _sources_small(setting))
 
 
 @st.composite

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import decimal
+import gc
+import os
 import random
 import zlib
 from collections.abc import Iterator
@@ -43,10 +46,24 @@ def digest(generator: torch.Generator | None) -> dict[str, int]:
     return found if generator is None else found | {"generator": generator_digest(generator)}
 
 
+LAUNCHED = ("RANK", "WORLD_SIZE")
+
+
+def launch(told: dict[str, str | None]) -> None:
+    """What a launcher leaves in the environment, by name; None takes it away."""
+    for name, value in told.items():
+        if value is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = value
+
+
 def settings() -> int:
     """A digest of what a sampler might set for its own sums, and would set for the training."""
     torchs = torch.get_default_dtype(), torch.get_num_threads(), torch.is_grad_enabled()
-    return zlib.crc32(repr((*torchs, np.geterr())).encode())
+    strict, decimals = torch.are_deterministic_algorithms_enabled(), decimal.getcontext()
+    found = (*torchs, strict, np.geterr(), (decimals.prec, decimals.rounding), gc.isenabled())
+    return zlib.crc32(repr(found).encode())
 
 
 def generator_digest(generator: torch.Generator) -> int:
@@ -72,9 +89,15 @@ def put_back_settings() -> Iterator[None]:
     """Restore what `settings` tells of afterwards."""
     dtype, threads = torch.get_default_dtype(), torch.get_num_threads()
     recorded, errors = torch.is_grad_enabled(), np.geterr()
+    strict, collects = torch.are_deterministic_algorithms_enabled(), gc.isenabled()
+    launched = {name: os.environ.get(name) for name in LAUNCHED}
     try:
-        yield
+        with decimal.localcontext():
+            yield
     finally:
+        launch(launched)
+        (gc.enable if collects else gc.disable)()
+        torch.use_deterministic_algorithms(strict)
         torch.set_default_dtype(dtype)
         if torch.get_num_threads() != threads:
             torch.set_num_threads(threads)

@@ -47,7 +47,6 @@ from conformance.worlds.rank import Rank
 from conformance.worlds.realise_loader import LoaderRealiser
 from conformance.worlds.samples import describe
 from conformance.worlds.settings import changed, settings
-from conformance.worlds.threads import Caller
 from conformance.worlds.workload import change
 
 HANG_S = 11.0
@@ -62,6 +61,8 @@ GONE_S = 7.0
 
 class LoaderRank(Rank):
     """One rank of a loader's case."""
+
+    collects = True
 
     def __init__(
         self, roles: dict[str, Any], case: Case, rank: int,
@@ -78,7 +79,6 @@ class LoaderRank(Rank):
         self.before, self.settings = standing() if self.asked else children(), self._settings()
         self.least: int | None = None
         self.watched: tuple[op.Operation | None, Bound] | None = None
-        self.caller = Caller()
         CHILDREN.waiting = False
 
     def run(self) -> RankTrace:
@@ -129,7 +129,7 @@ class LoaderRank(Rank):
         try:
             with warnings.catch_warnings(record=True) as caught, CHILDREN.hear(operation):
                 warnings.simplefilter("always")
-                event = self.caller.call(operation, super()._event)
+                event = super()._event(operation)
             told = tuple(f"{w.category.__name__}: {w.message}"[:500] for w in caught)
             event = replace(event, warnings=told)
         except BaseException as ambush:  # of a handler of signals

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import decimal
+import gc
 import itertools
 import math
 import pickle
@@ -15,19 +17,23 @@ from typing import Any, ClassVar
 
 import torch
 
+from conformance import loading as lo
 from conformance import operations as op
 from conformance.case import Case
 from conformance.roles import FIRST
 from conformance.trace import Event, RankTrace
 from conformance.worlds.globals import (
+    LAUNCHED,
     digest,
     draw_normal,
+    launch,
     put_back_settings,
     seed_globals,
     settings,
 )
 from conformance.worlds.observe import Recorder, error_of, fill, read
 from conformance.worlds.realise import Realiser, refilled
+from conformance.worlds.threads import Caller
 
 
 class Slow(BaseException):
@@ -38,7 +44,10 @@ class Rank:
     """One rank of one case: construct the role, then carry out the plan, operation by operation.
 
     until: the CPU seconds of this process at which a pass that still yields items is given up.
+    collects: whether garbage is collected; some programs collect it when they have the time.
     """
+
+    collects: ClassVar[bool] = False
 
     def __init__(
         self, roles: dict[str, Any], case: Case, rank: int, until: float = math.inf
@@ -47,15 +56,19 @@ class Rank:
         self.iterators: dict[str, Any] = {}
         self.batches: list[Any] = []
         self.twin: Any = None
+        self.caller = Caller()
         self.neighbours: list[Any] = []
         self.refilled: list[Any] = []
 
     def run(self) -> RankTrace:
         """Carry out the plan; what is raised becomes part of the trace and the plan goes on."""
         seed_globals(self.case.rank_seed(self.rank))
-        events, fate, began = [Event(None)], "done", settings()
+        events, fate = [Event(None)], "done"
         try:
             with put_back_settings():
+                if not self.collects:
+                    gc.disable()
+                began = settings()
                 events[0] = self._event(None)
                 for operation in self.case.plan if events[0].error is None else ():
                     self._more()  # simulated ranks share the time
@@ -70,6 +83,10 @@ class Rank:
             raise Slow
 
     def _event(self, operation: op.Operation | None) -> Event:
+        event: Event = self.caller.call(operation, self._outcome)
+        return event
+
+    def _outcome(self, operation: op.Operation | None) -> Event:
         try:
             value, error = self.DO[type(operation)](self, operation)
         except Slow:
@@ -173,6 +190,10 @@ class Rank:
         return digest(self.made.generators[0] if self.made.generators else None), None
 
     def _reseed(self, operation: op.Reseed) -> tuple[Any, Any]:
+        if operation.which == "generator":
+            for generator in self.made.generators:
+                generator.manual_seed(operation.seed)
+            return None, None
         seed_globals(operation.seed, operation.which)
         draw_normal(operation.which)
         return None, None
@@ -180,6 +201,9 @@ class Rank:
     def _surround(self, operation: op.Surround) -> tuple[Any, Any]:
         torch.set_default_dtype(getattr(torch, operation.dtype))
         torch.set_num_threads(operation.threads)
+        decimal.getcontext().prec = operation.digits
+        if operation.launched is not None:
+            launch(dict(zip(LAUNCHED, map(str, operation.launched), strict=True)))
         return None, None
 
     def _copy(self, operation: op.Copy) -> tuple[Any, Any]:
@@ -194,6 +218,15 @@ class Rank:
             dataset.n = operation.n
         for probe in self.made.probes:
             probe.count = operation.n
+        return None, None
+
+    def _forget(self, _: op.Forget) -> tuple[Any, Any]:
+        self.made = self.made.afresh()
+        gc.collect()
+        return None, None
+
+    def _threads(self, _: lo.Threads) -> tuple[Any, Any]:
+        self.caller.apart = True
         return None, None
 
     def _overwrite(self, _: op.Overwrite) -> tuple[Any, Any]:
@@ -222,6 +255,7 @@ class Rank:
         op.Iterate: _iterate, op.Passes: _passes, op.Epochs: _passes, op.Open: _open,
         op.Take: _take, op.Drain: _drain, op.Scribble: _scribble, op.Look: _look,
         op.Globals: _globals, op.Reseed: _reseed, op.Surround: _surround, op.Copy: _copy,
-        op.Resize: _resize, op.Overwrite: _overwrite, op.Arguments: _arguments,
+        op.Resize: _resize, op.Overwrite: _overwrite, op.Forget: _forget, op.Arguments: _arguments,
+        lo.Threads: _threads,
         op.Inspect: _inspect, op.Inner: _inner, op.Twin: _twin,
     }  # fmt: skip

@@ -190,7 +190,7 @@ PLACES = {
 
 def _globals(draft: Draft, step: op.Globals, event: Event) -> list[str]:
     """Which global states, and the caller's generator, have changed since they were looked at."""
-    draft.need("torch", "random", "sys")
+    draft.need("torch", "random", "sys", "decimal", "gc")
     own = draft.kept["generator"][:1]
     draft.define("states", STATES)
     words = f"states({', '.join(own)})"
@@ -204,6 +204,7 @@ STATES = """\
 def states(own=None):
     found = {"torch": torch.get_rng_state().tolist(), "random": random.getstate()}
     found["settings"] = torch.get_default_dtype(), torch.get_num_threads(), torch.is_grad_enabled()
+    found["settings"] += (decimal.getcontext().prec, gc.isenabled())
     if numpy := sys.modules.get("numpy"):
         found["numpy"] = repr(numpy.random.get_state())
         found["settings"] += (numpy.geterr(),)
@@ -211,6 +212,8 @@ def states(own=None):
 
 
 def _reseed(draft: Draft, step: op.Reseed, event: Event) -> list[str]:
+    if step.which == "generator":
+        return [f"{name}.manual_seed({step.seed})" for name in draft.kept["generator"]]
     seeds = {
         "torch": f"torch.manual_seed({step.seed})",
         "random": f"random.seed({step.seed + 2}); random.gauss(0, 1)",
@@ -227,7 +230,15 @@ def surround(draft: Draft, step: op.Surround, event: Event) -> list[str]:
     """Another default dtype and number of threads."""
     draft.need("torch")
     dtype = f"torch.set_default_dtype(torch.{step.dtype})"
-    return [f"{dtype}; torch.set_num_threads({step.threads})"]
+    lines = [f"{dtype}; torch.set_num_threads({step.threads})"]
+    if step.digits != op.Surround().digits:
+        draft.need("decimal")
+        lines.append(f"decimal.getcontext().prec = {step.digits}")
+    if step.launched is not None:
+        draft.need("os")
+        rank, size = map(str, step.launched)
+        lines.append(f"os.environ.update(RANK={rank!r}, WORLD_SIZE={size!r})")
+    return lines
 
 
 def _copy(draft: Draft, step: op.Copy, event: Event) -> list[str]:
@@ -249,6 +260,11 @@ def _resize(draft: Draft, step: op.Resize, event: Event) -> list[str]:
 def _overwrite(draft: Draft, step: op.Overwrite, event: Event) -> list[str]:
     lists = [f"{name}[:] = {name}[:1] * len({name})" for name in draft.kept["lists"]]
     return lists + [f"{name}[:] = {name}[:1]" for name in draft.kept["arrays"]]
+
+
+def _forget(draft: Draft, step: op.Forget, event: Event) -> list[str]:
+    draft.need("gc")
+    return [*(f"{name} = None" for name in draft.kept["data"]), "gc.collect()"]
 
 
 def _arguments(draft: Draft, step: op.Arguments, event: Event) -> list[str]:
@@ -280,6 +296,7 @@ STATEMENTS: dict[type, Statements] = {
     op.SetEpoch: _set_epoch, op.Iterate: _iterate, op.Passes: _passes, op.Epochs: _epochs,
     op.Open: _open, op.Take: _take, op.Drain: _drain, op.Scribble: _scribble, op.Look: _look,
     op.Globals: _globals, op.Reseed: _reseed, op.Surround: surround, op.Copy: _copy,
-    op.Resize: _resize, op.Overwrite: _overwrite, op.Arguments: _arguments, op.Inner: _inner,
+    op.Resize: _resize, op.Overwrite: _overwrite, op.Forget: _forget, op.Arguments: _arguments,
+    op.Inner: _inner,
     op.Twin: _twin, op.Inspect: _inspect,
 }  # fmt: skip

@@ -1,0 +1,144 @@
+"""Wrong samplers: right but in one moment or surrounding that their author did not think of.
+
+`CAUGHT_BY` lists the clauses that must report the fault, `ANOMALY` is what the first of them calls
+it.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import torch
+import torch.distributed as dist
+from iteround import saferound
+
+import reference
+from reference.sampler import mix, python_ints
+
+
+class SharesInDefaultDtype(reference.WeightedBalanceClassSampler):
+    """The shares of the classes are computed in torch's default dtype: others in bfloat16."""
+
+    CAUGHT_BY = ("sampler.same-everywhere",)
+    ANOMALY = "depends-on-process"
+
+    def __init__(self, labels: Any, weight: Any, length: int, seed: int = 0) -> None:
+        super().__init__(labels, weight, length, seed)
+        given = np.asarray(weight, dtype=np.float64)
+        shares = (torch.tensor((given / given.sum()).tolist()) * length).tolist()
+        self.counts = [int(n) for n in saferound(shares, places=0, topline=length)]
+
+
+class BothOrNeither(reference.DistributedSampler):
+    """If one of rank and world size is left out, both are those of the process group."""
+
+    CAUGHT_BY = ("distributed.one-sequence",)
+    ANOMALY = "ranks-disagree"
+
+    def __init__(
+        self, dataset: Any, num_replicas: int | None = None, rank: int | None = None,
+        **options: Any,
+    ) -> None:  # fmt: skip
+        if None in (num_replicas, rank) and dist.is_initialized():
+            num_replicas, rank = dist.get_world_size(), dist.get_rank()
+        super().__init__(dataset, num_replicas, rank, **options)
+
+
+class BlocksOfThisEpoch(reference.DistributedSampler):
+    """A share is read in blocks of 4096, each of the epoch that is set by then."""
+
+    CAUGHT_BY = ("sampler.set-epoch",)
+    ANOMALY = "epoch-not-fixed"
+
+    def __iter__(self) -> Iterator[int]:
+        for start in range(0, len(self), 4096):
+            share = self._shard(self._order(len(self.dataset)))
+            yield from python_ints(share[start : start + 4096])
+
+
+class LeavesOutARun(reference.BalanceClassSampler):
+    """Where more than half of a class is wanted, those left out are a run of neighbours."""
+
+    CAUGHT_BY = ("balanced.reach",)
+    ANOMALY = "members-unequal"
+
+    def __iter__(self) -> Iterator[int]:
+        rng = np.random.default_rng(mix(self.seed, self.epoch))
+        pairs = zip(self.members, self.counts, strict=True)
+        drawn = [self._some(rng, members, count) for members, count in pairs]
+        return iter(rng.permutation(np.concatenate(drawn)).tolist())
+
+    @staticmethod
+    def _some(rng: np.random.Generator, members: Any, count: int) -> Any:
+        if len(members) / 2 < count <= len(members):
+            return np.roll(members, rng.integers(len(members)))[:count]
+        return rng.choice(members, count, replace=count > len(members))
+
+
+@contextmanager
+def _seeded(seed: int) -> Iterator[None]:
+    bits = np.random.get_bit_generator()  # type: ignore[attr-defined]
+    states = torch.get_rng_state(), bits.state, random.getstate()
+    torch.default_generator.manual_seed(seed)
+    np.random.seed(seed % 2**32)
+    random.seed(seed)
+    try:
+        yield
+    finally:
+        torch.set_rng_state(states[0])
+        bits.state = states[1]
+        random.setstate(states[2])
+
+
+class ForgetsSecondNormal(reference.DistributedSamplerWrapper):
+    """Numpy's state is put back without the second normal number of a pair, which it keeps."""
+
+    CAUGHT_BY = ("sampler.private-rng",)
+    ANOMALY = "global-rng-written"
+
+    def _draw(self) -> Any:
+        with _seeded(mix(self.seed, self.epoch)):
+            return [*iter(self.sampler)]
+
+
+class NextOrderAhead(reference.DistributedSampler):
+    """At the end of a pass the order of the next epoch is made, for the length of that moment."""
+
+    CAUGHT_BY = ("sampler.resize",)
+
+    _ahead: tuple[int, Any] = -1, None
+
+    def __iter__(self) -> Iterator[int]:
+        epoch, n = self.epoch, len(self.dataset)
+        order = self._ahead[1] if self._ahead[0] == epoch else self._order(n)
+        return self._walk(order, epoch)
+
+    def _walk(self, order: Any, epoch: int) -> Iterator[int]:
+        yield from python_ints(self._shard(order))
+        now, self.epoch = self.epoch, epoch + 1
+        self._ahead = self.epoch, self._order(len(self.dataset))
+        self.epoch = now
+
+
+class FloydsOrder(reference.RandomSampler):
+    """Few of many are drawn by Floyd's method, by which the last index can only come last."""
+
+    CAUGHT_BY = ("random.uniform",)
+    ANOMALY = "not-uniform"
+
+    def __iter__(self) -> Iterator[int]:
+        n, count = len(self.data_source), self.num_samples
+        if self.replacement or not 2 <= count <= n / 16:
+            return super().__iter__()
+        return iter([*self._drawn(n, count)])
+
+    def _drawn(self, n: int, count: int) -> dict[int, None]:
+        found: dict[int, None] = {}
+        for top in range(n - count, n):
+            one = int(torch.randint(top + 1, (), generator=self.generator))
+            found[top if one in found else one] = None
+        return found
