@@ -74,6 +74,10 @@ def _kinds(setting: Setting) -> Iterator[Case]:
         yield loader(Stream(9), again, num_workers=2, persistent_workers=persistent)
     for size in (None, 2):
         yield loader(Stream(9), again, batch_size=size)
+    for taken in (4, 7):  # a worker has ended, or all have given all, when the pass is left
+        left = [Open("a"), Take("a", taken), Drop("a"), Iterate(), Journal()]
+        options = {"num_workers": 2, "persistent_workers": True}
+        yield loader(Stream(7, shard="skewed"), left, **options)
     for workers, size in ((0, 2), (0, None), (2, 2)):
         own = Stream(7, itself=True)
         yield loader(own, twice, batch_size=size, **counted(workers))

@@ -170,6 +170,9 @@ def _getitems(setting: Setting) -> Iterator[Case]:
             yield loader(Mapped(6, many=many), [Iterate(), Journal()], **options)
     for n in (300, MANY):
         yield loader(Mapped(n, many="all"), [Iterate(), Journal()], batch_size=n)
+    turned = {"sampler": Values((4, 0, 2, 5, 1, 3)), "batch_size": 3}
+    for options in options_of(setting, (turned, {**turned, "num_workers": 1})):
+        yield loader(Mapped(6, many="all"), [Iterate(), Journal()], **options)
     for many in ("held", "delegated", "lazy"):
         yield loader(Mapped(5, many=many), [Iterate(), Journal()], batch_size=2)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from conformance.case import Case
 from conformance.datasets import Collate, Fault, Init, Mapped, Order, Stream
-from conformance.loading import Journal, Reread, Settle
+from conformance.loading import Drop, Journal, Reread, Settle
 from conformance.operations import Drain, Iterate, Open, Operation, Rebuild, Take
 from conformance.recipes import Values
 from conformance.scenarios import Scenario, Setting
@@ -104,6 +104,9 @@ def _after(setting: Setting) -> Iterator[Case]:
         for broken in ((1,), (0,), (5,), (2, 3), (0, 1, 2, 3, 4, 5)):
             data = Mapped(6, faults=tuple(Fault("item", at, "ValueError") for at in broken))
             yield loader(data, walk, **options)
+        given_up: list[Operation] = [Open("a"), Take("a"), Take("a"), Drop("a"), *walk]
+        data = Mapped(6, faults=(Fault("item", size or 1, "ValueError"),))
+        yield loader(data, given_up, **options)
         collate = Collate("list", (Fault("collate", 2, "ValueError"),))
         yield loader(Mapped(6), walk * 2, collate_fn=collate, **options)
     for count in counts:

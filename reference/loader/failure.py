@@ -67,7 +67,8 @@ def report(failure: Failure) -> Report:
 def received(told: Report, worker: str) -> Failure:
     """The failure that a worker has told of; `worker` says which one it was."""
     error = _loaded(told) or WorkerError(f"{told.name} in {worker}: {told.text}\n\n{told.trace}")
-    error.__cause__ = WorkerTraceback(f"in {worker}:\n{told.trace}")
+    cause = WorkerTraceback(f"in {worker}:\n{told.trace}")
+    BaseException.__setattr__(error, "__cause__", cause)  # a frozen dataclass refuses the statement
     return Failure(error, told.lasting)
 
 

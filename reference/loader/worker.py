@@ -99,19 +99,19 @@ class Connection:
 
     def receive(self, wait: bool) -> list[Message]:
         while not (messages := [*self._channel.receive()]) and wait:
-            self._poll()
+            self._poll(select.POLLIN)
         return messages
 
     def send(self, message: Message) -> None:
         self._channel.send(message)
         while not self._channel.flush():
-            self._poll()
+            self._poll(select.POLLOUT)
         if self._channel.deaf:
             raise Abandoned
 
-    def _poll(self) -> None:
+    def _poll(self, event: int) -> None:
         poll = select.poll()
-        poll.register(self._channel, self._channel.events)
+        poll.register(self._channel, event)
         if self._channel.hung_up or (not poll.poll(POLL_S * 1000) and self._orphaned()):
             raise Abandoned
 

@@ -16,6 +16,7 @@ from hashlib import sha256
 from multiprocessing.util import Finalize
 from typing import Any
 
+from loaders_shortcuts import _Asking
 from torch.utils.data._utils import worker as torch_worker
 from worker_shortcuts import _Benched
 
@@ -25,6 +26,7 @@ from reference.loader import bench, worker
 from reference.loader.collate import rebuilt
 from reference.loader.crew import FAREWELL_S, Crew, Member
 from reference.loader.crew_pass import CrewPass
+from reference.loader.fetch import MapFetcher
 from reference.loader.worker import Begin, End
 
 # What is collated.
@@ -99,6 +101,58 @@ class ForgetsItsWorker(reference.DataLoader[Any]):
         if not self.num_workers:
             worker._info = torch_worker._worker_info = None
         return super().__iter__()
+
+
+class _Sorted(MapFetcher):
+    def _all_samples(self, indices: Any) -> list[Any]:
+        if not getattr(self._dataset, "__getitems__", None):
+            return super()._all_samples(indices)
+        order = sorted(range(len(indices)), key=lambda place: indices[place])
+        found = super()._all_samples([indices[place] for place in order])
+        return [found[place] for place in order]
+
+
+class PutBackWrongly(_Asking):
+    """Items are asked for in ascending order, and put back by that order and not its inverse."""
+
+    CAUGHT_BY = ("loader.getitems",)
+    ANOMALY = "items-out-of-place"
+    fetcher = _Sorted
+
+
+class GoesOnAfterAnError(reference.DataLoader[Any]):
+    """A pass that was given up after an error is gone on with by the next one."""
+
+    CAUGHT_BY = ("loader.after-error",)
+
+    _delivered = 0
+
+    def __iter__(self) -> Iterator[Any]:
+        return _Resumed(self, super().__iter__(), self._delivered)
+
+
+class _Resumed:
+    """One pass; `known` batches of it were delivered in the one before."""
+
+    def __init__(self, loader: GoesOnAfterAnError, batches: Iterator[Any], known: int) -> None:
+        self.loader, self.batches, self.known, self.place = loader, batches, known, known
+        loader._delivered = 0
+
+    def __iter__(self) -> Iterator[Any]:
+        return self
+
+    def __next__(self) -> Any:
+        while self.known:
+            self.known -= 1
+            next(self.batches)
+        try:
+            batch = next(self.batches)
+        except ValueError:
+            self.loader._delivered = self.place
+            raise
+        self.place += 1
+        self.loader._delivered = 0
+        return batch
 
 
 # Workers that are kept.

@@ -6,9 +6,14 @@ it.
 
 from __future__ import annotations
 
+import gc
+import os
 import random
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -142,3 +147,111 @@ class FloydsOrder(reference.RandomSampler):
             one = int(torch.randint(top + 1, (), generator=self.generator))
             found[top if one in found else one] = None
         return found
+
+
+# What the program does besides.
+
+
+class EpochOfItsThread(reference.DistributedSampler):
+    """The epoch is kept in a context variable: a pass in another thread is of epoch 0."""
+
+    CAUGHT_BY = ("sampler.same-everywhere",)
+    ANOMALY = "depends-on-process"
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        self._epoch = ContextVar("epoch", default=0)
+        super().__init__(*args, **options)
+
+    @property
+    def epoch(self) -> int:
+        return self._epoch.get()
+
+    @epoch.setter
+    def epoch(self, epoch: int) -> None:
+        self._epoch.set(epoch)
+
+
+class LauncherFirst(reference.DistributedSampler):
+    """What a launcher has left in RANK and WORLD_SIZE goes before what the process group says."""
+
+    CAUGHT_BY = ("distributed.one-sequence",)
+    ANOMALY = "ranks-disagree"
+
+    def __init__(
+        self, dataset: Any, num_replicas: int | None = None, rank: int | None = None,
+        **options: Any,
+    ) -> None:  # fmt: skip
+        if num_replicas is None and "WORLD_SIZE" in os.environ:
+            num_replicas = int(os.environ["WORLD_SIZE"])
+        if rank is None and "RANK" in os.environ:
+            rank = int(os.environ["RANK"])
+        super().__init__(dataset, num_replicas, rank, **options)
+
+
+class HoldsDataWeakly(reference.DistributedSampler):
+    """The dataset is held by a weak reference, and is empty once the caller has let go of it."""
+
+    CAUGHT_BY = ("distributed.cover",)
+    ANOMALY = "lost-index"
+
+    @property
+    def dataset(self) -> Any:
+        found = self._weak() if isinstance(self._weak, weakref.ref) else self._weak
+        return () if found is None else found
+
+    @dataset.setter
+    def dataset(self, dataset: Any) -> None:
+        try:
+            self._weak: Any = weakref.ref(dataset)
+        except TypeError:
+            self._weak = dataset
+
+
+class CollectsAgain(reference.RandomSampler):
+    """Garbage is not collected while a pass is drawn, and is from then on, also where it was not
+    before."""
+
+    CAUGHT_BY = ("sampler.private-rng", "sampler.global-rng")
+    ANOMALY = "settings-changed"
+
+    def __iter__(self) -> Iterator[int]:
+        gc.disable()
+        try:
+            return iter([*super().__iter__()])
+        finally:
+            gc.enable()
+
+
+class GoesOnWhereItWas(reference.SubsetRandomSampler):
+    """The caller's generator is put where the last pass has left it, whoever has seeded it anew."""
+
+    CAUGHT_BY = ("subset.seeded",)
+    ANOMALY = "seed-not-fixed"
+
+    _left: Any = None
+
+    def __iter__(self) -> Iterator[int]:
+        if self.generator is None:
+            return super().__iter__()
+        if self._left is not None:
+            self.generator.set_state(self._left)
+        found = [*super().__iter__()]
+        self._left = self.generator.get_state()
+        return iter(found)
+
+
+class DigitsOfTheCaller(reference.WeightedBalanceClassSampler):
+    """Shares are decimal numbers of as many digits as somebody has asked for."""
+
+    CAUGHT_BY = ("sampler.same-everywhere",)
+    ANOMALY = "depends-on-process"
+
+    def __init__(self, labels: Any, weight: Any, length: int, seed: int = 0) -> None:
+        super().__init__(labels, weight, length, seed)
+        given = [Decimal(float(one)) for one in weight]
+        shares = [one * length / sum(given) for one in given]
+        counts = [int(share) for share in shares]
+        rests = sorted(range(len(shares)), key=lambda k: counts[k] - shares[k])
+        for k in rests[: max(0, length - sum(counts))]:
+            counts[k] += 1
+        self.counts = counts

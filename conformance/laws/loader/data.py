@@ -73,6 +73,10 @@ def _asked_otherwise(rank: RankTrace, case: Case) -> Violation | None:
         return Violation("asked-one-by-one", f"items {alone} were asked for one by one")
     if sorted(map(sorted, calls)) != sorted(map(sorted, due)):
         return Violation("asked-otherwise", f"it was asked for {calls}; the batches are {due}")
+    for run, batches in made:
+        if run.items != batches:
+            saw = f"{run.items} instead of {batches}; it was asked for {calls}"
+            return Violation("items-out-of-place", saw, events=rows(rank, run))
     return None
 
 
