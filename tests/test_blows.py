@@ -160,6 +160,16 @@ def test_a_limit_is_taken_back(worlds: Worlds) -> None:
     assert len(passed.value) == 4
 
 
+def test_a_program_may_take_sigterm_for_itself(worlds: Worlds) -> None:
+    """Its handler counts as the caller's own, and no setting has changed since."""
+    plan = [lo.Preempt(), Open("a"), Take("a"), lo.Ponder(0.1), lo.Leftovers()]
+
+    *_, left = done(worlds, *plan)
+
+    assert left.value["changed"] == []
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL  # not in this process
+
+
 def test_a_daemon_may_have_no_children(worlds: Worlds) -> None:
     """multiprocessing then refuses to start any, as in a worker of a Pool."""
     source = Source("reference")

@@ -24,6 +24,15 @@ def test_a_loader_brings_the_worker_info_of_what_it_derives_from(module, tmp_pat
     assert load(source)["get_worker_info"] is module.get_worker_info
 
 
+def test_a_module_brings_it_as_well(tmp_path: Path) -> None:
+    """A module whose loader derives from another is examined with the function of that one."""
+    file = tmp_path / "derives.py"
+    text = "import reference\n\n\nclass DataLoader(reference.DataLoader):\n    pass\n"
+    file.write_text(text, encoding="utf-8")
+
+    assert load(Source(str(file)))["get_worker_info"] is reference.get_worker_info
+
+
 def test_a_sampler_brings_nothing_else() -> None:
     """A sampler has no workers."""
     assert set(describe(Source("reference:RandomSampler")).roles) == {"RandomSampler"}

@@ -36,6 +36,12 @@ def told(case, *texts):
         (Leaf("int"), "Tensor(int64, [2], [9007199254740993, 9007199254740994])", True),
         (Leaf("int"), "Tensor(int64, [2], [9007199254740992, 9007199254740994])", False),
         (Leaf("bool"), "Tensor(uint8, [2], [1, 1])", True),
+        (Leaf("flagged"), "Tensor(float64, [2], [1.0, 1.5])", True),
+        (Leaf("flagged"), "Tensor(bool, [2], [True, True])", False),
+        (Leaf("label"), "list(str_ np.str_('text 0'), str_ np.str_('text 1'))", True),
+        (Leaf("label"), TEXTS, False),
+        (Leaf("word"), "list(Word 'text 0', Word 'text 1')", True),
+        (Leaf("word"), "list(list(str 't', str 't'), list(str 'e', str 'e'))", False),
         (Leaf("tensor", "bool"), "Tensor(uint8, [2], [1, 1])", False),
         (Leaf("tensor", "bool"), "Tensor(bool, [2], [True, True])", True),
         (Leaf("tensor", "int8", (0, 3)), "Tensor(int8, [2, 0, 3], [[], []])", True),
@@ -89,6 +95,29 @@ def test_items_that_are_left_out_or_moved():
     assert judged("loader.batches", kept) == "overwritten"
     raised = seen(case, error("ValueError"), ("float 0.1",))
     assert judged("loader.batches", raised) == "crash"
+
+
+@pytest.mark.parametrize(
+    ("text", "anomaly"),
+    [
+        ("Counter{'a': Tensor(int64, [2], [0, 1]), 'b': Tensor(int64, [2], [2, 2])}", ""),
+        ("Counter{'a': Tensor(int64, [2], [0, 1]), 'b': Tensor(int64, [2], [4, 4])}",
+         "made-otherwise"),
+    ],
+)  # fmt: skip
+def test_counts_are_not_added(text, anomaly):
+    """A Counter is a dict, whatever its `update` does."""
+    data = {"dataset": Mapped(2, gives="counter"), "batch_size": 2}
+    counted = Case("DataLoader", data, [Iterate(), Describe()])
+
+    assert judged("loader.collate", told(counted, text)) == anomaly
+
+
+def test_a_batch_of_bools_may_be_one_of_bools():
+    """Where all items of a column are bools, their tensor may be one."""
+    alone = told(asked(Leaf("flagged"), size=1, n=1), "Tensor(bool, [1], [True])")
+
+    assert judged("loader.collate", alone) == ""
 
 
 def test_a_collate_fn_may_give_anything():

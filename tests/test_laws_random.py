@@ -79,6 +79,18 @@ def test_seeded_compares_pass_by_pass(passes, anomaly):
     assert judged("random.seeded", found) == anomaly
 
 
+@pytest.mark.parametrize(
+    ("passes", "anomaly"), [((A, B, A, B), ""), ((A, B, C, A), "seed-not-fixed")]
+)
+def test_a_generator_that_is_seeded_anew_begins_anew(passes, anomaly):
+    """The generator is the caller's: seeded between passes it is as if it were new."""
+    plan = [ONE, ONE, Reseed(0, "generator"), ONE, ONE]
+
+    found = traced(case(16, *plan, generator=Generator(0)), *passes[:2], None, *passes[2:])
+
+    assert judged("random.seeded", found) == anomaly
+
+
 @pytest.mark.parametrize(("second", "anomaly"), [(A, "stale-pass"), (B, "")])
 def test_unfinished_passes_are_not_repeated(second, anomaly):
     """A pass that begins as one that was left before it is that pass again."""
@@ -159,8 +171,9 @@ def test_draws_that_remember_do_not_pass():
 @pytest.mark.parametrize("other", [lambda half, n: n - 1 - half, lambda half, n: half])
 def test_draws_in_pairs_do_not_pass(n, other):
     """Draws that come in pairs show in how much a part's count varies, wherever the pairs lie."""
-    half = RNG.integers(n, size=(300, 20))
-    paired = RNG.permuted(np.concatenate([half, other(half, n)], axis=1), axis=1)
+    rng = np.random.default_rng(n)  # of its own: which tests run before it is chance
+    half = rng.integers(n, size=(300, 20))
+    paired = rng.permuted(np.concatenate([half, other(half, n)], axis=1), axis=1)
 
     assert independent_draws(paired, n).anomaly == "draws-depend"
 

@@ -39,6 +39,24 @@ def test_a_timeout_comes_and_loses_nothing(first, rest, anomaly):
 
 
 @pytest.mark.parametrize(
+    ("second", "rest", "anomaly"),
+    [
+        (1.1, [0, 1], ""),
+        (0.1, [0, 1], "early-timeout"),
+        (0.1, error("RuntimeError"), ""),
+    ],
+)
+def test_each_call_waits_where_it_goes_on(second, rest, anomaly):
+    """A pass that goes on after a timeout waits for each call anew; one that is over need not."""
+    plan = Shut(), Open("a"), Take("a"), Take("a"), Free(), Drain("a")
+    late = after("RuntimeError", 1.1), after("RuntimeError", second)
+
+    found = seen(case(2, *plan, timeout=1), None, None, *late, None, rest)
+
+    assert judged("workers.timeout", found) == anomaly
+
+
+@pytest.mark.parametrize(
     ("rest", "anomaly"), [([0, 1], ""), (error("RuntimeError"), "early-timeout")]
 )
 def test_no_timeout_comes_while_batches_do(rest, anomaly):

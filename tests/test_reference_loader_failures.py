@@ -1,6 +1,7 @@
 """Errors, in workers and without."""
 
 import sys
+from dataclasses import dataclass
 
 import pytest
 import torch
@@ -37,6 +38,11 @@ class Holding(Exception):
         self.function = lambda: 0
 
 
+@dataclass(frozen=True)
+class Frozen(Exception):
+    """It refuses that anybody sets an attribute."""
+
+
 class Local(Exception):
     pass
 
@@ -48,6 +54,7 @@ ERRORS = {
     "odd": lambda: Odd(code=3),
     "two": lambda: Two(1, 2),
     "messaged": lambda: Messaged("text"),
+    "frozen": Frozen,
     "unicode": lambda: UnicodeDecodeError("utf8", b"x", 0, 1, "why"),
 }
 TOLD = {

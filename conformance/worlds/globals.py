@@ -97,7 +97,8 @@ def put_back_settings() -> Iterator[None]:
     finally:
         launch(launched)
         (gc.enable if collects else gc.disable)()
-        torch.use_deterministic_algorithms(strict)
+        if torch.are_deterministic_algorithms_enabled() != strict:
+            torch.use_deterministic_algorithms(strict)  # which imports half of torch
         torch.set_default_dtype(dtype)
         if torch.get_num_threads() != threads:
             torch.set_num_threads(threads)
