@@ -170,6 +170,12 @@ class EpochOfItsThread(reference.DistributedSampler):
     def epoch(self, epoch: int) -> None:
         self._epoch.set(epoch)
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_epoch": self.epoch}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, _epoch=ContextVar("epoch", default=state["_epoch"]))
+
 
 class LauncherFirst(reference.DistributedSampler):
     """What a launcher has left in RANK and WORLD_SIZE goes before what the process group says."""
@@ -206,6 +212,9 @@ class HoldsDataWeakly(reference.DistributedSampler):
         except TypeError:
             self._weak = dataset
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_weak": self.dataset}  # a copy owns what it holds
+
 
 class CollectsAgain(reference.RandomSampler):
     """Garbage is not collected while a pass is drawn, and is from then on, also where it was not
@@ -216,10 +225,9 @@ class CollectsAgain(reference.RandomSampler):
 
     def __iter__(self) -> Iterator[int]:
         gc.disable()
-        try:
-            return iter([*super().__iter__()])
-        finally:
-            gc.enable()
+        found = [*super().__iter__()]
+        gc.enable()
+        yield from found
 
 
 class GoesOnWhereItWas(reference.SubsetRandomSampler):
