@@ -13,6 +13,7 @@ from conformance.recipes import Data, Probe, Values
 from conformance.scenarios import Scenario, Setting, subjects, subjects_drawn
 from conformance.scenarios import sampler_fits as fit
 from conformance.scenarios import sampler_plans as plans
+from conformance.scenarios import sampler_surroundings as around
 from conformance.scenarios.besides import history
 from conformance.scenarios.sampler_plans import Made, Plan
 from conformance.scenarios.subjects import RANKED
@@ -137,16 +138,11 @@ MANUAL = scenario(
     large=plans.often,
 )  # fmt: skip
 ANYWHERE = scenario(
-    "another process",
-    plans.anywhere,
-    plans.anywhere_built,
-    plans.anywhere_in_threads,
-    plans.anywhere_akin,
-    plans.refilled,
-    narrow=fit.same_shard,
-)
+    "another process", around.anywhere, around.anywhere_built, around.anywhere_in_threads,
+    around.anywhere_akin, around.refilled, narrow=fit.same_shard,
+)  # fmt: skip
 ANYWHERE_SEEDED = scenario(
-    "another process, seeded", plans.anywhere_seeded, narrow=fit.global_states, share=0.1
+    "another process, seeded", around.anywhere_seeded, narrow=fit.global_states, share=0.1
 )
 HISTORIES = Scenario("another history", _histories)
 RESIZED = scenario(

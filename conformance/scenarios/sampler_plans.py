@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from conformance.classes import size_of
-from conformance.loading import Threads
 from conformance.operations import (
     Arguments,
     Copy,
@@ -20,16 +19,14 @@ from conformance.operations import (
     Operation,
     Overwrite,
     Rebuild,
-    Refill,
     Reseed,
     Resize,
     SetEpoch,
-    Surround,
     Take,
 )  # fmt: skip
-from conformance.recipes import Data, Probe, Runs, Values
+from conformance.recipes import Probe, Runs, Values
 from conformance.scenarios import Setting, subjects
-from conformance.scenarios.besides import akin, flagged, neighbour
+from conformance.scenarios.besides import neighbour
 from conformance.scenarios.subjects import DRAWN
 
 Plan = list[Operation]
@@ -44,7 +41,7 @@ RAISED = (
 """What an inner sampler may raise; each is taken for something else by somebody."""
 
 
-def _at(setting: Setting, epoch: int) -> Plan:
+def at(setting: Setting, epoch: int) -> Plan:
     """set_epoch where the role has it by contract."""
     return [SetEpoch(epoch)] if subjects.has_epochs(setting) else []
 
@@ -53,8 +50,8 @@ def tour(setting: Setting, made: Made) -> Plan:
     """What every training script does: len, epochs, passes, a pass broken off."""
     if setting.role == "DatasetFromSampler":
         return [Len(), Look(), Look()]
-    first = [*_at(setting, 0), Len(), Iterate(), Open("a"), Take("a", 2)]
-    beside: Plan = [neighbour(setting, made, 2), Len(), Iterate(), *_at(setting, 3)]
+    first = [*at(setting, 0), Len(), Iterate(), Open("a"), Take("a", 2)]
+    beside: Plan = [neighbour(setting, made, 2), Len(), Iterate(), *at(setting, 3)]
     return [*first, Len(), *beside, Len(), Iterate(), Drain("a")]
 
 
@@ -71,7 +68,7 @@ def _twice(
 
     Both see the same global states: a sampler may draw its seed when it is constructed.
     """
-    settled: Plan = [Reseed(5), Rebuild(), *_at(setting, 1), *both]
+    settled: Plan = [Reseed(5), Rebuild(), *at(setting, 1), *both]
     passes: Plan = [Iterate(), Iterate()]
     second = [*settled, *between, *(after if after is not None else passes)]
     return [*settled, *passes, *second]
@@ -90,7 +87,7 @@ def restart(setting: Setting, made: Made) -> Plan:
     plan: Plan = [Iterate(), Open("a"), Take("a"), Iterate(), Open("b"), Iterate(), Drain("a")]
     given_up: Plan = [Take("c"), Open("c"), Take("c", max(1, size_of(made))), Iterate()]
     beside: Plan = [Open("d"), Take("d"), neighbour(setting, made), Drain("d"), Iterate()]
-    return [*_at(setting, 1), *plan, Drain("b"), Iterate(), Open("c"), *given_up, *beside]
+    return [*at(setting, 1), *plan, Drain("b"), Iterate(), Open("c"), *given_up, *beside]
 
 
 WOVEN: Plan = [
@@ -102,14 +99,14 @@ def interleaved(setting: Setting, made: Made) -> Plan:
     """Woven with another iterator; then beside another sampler, made before and under way."""
     under_way: Plan = [Open("c"), Take("c"), neighbour(setting, made), Drain("c")]
     beside: Plan = [neighbour(setting, made, 1), Iterate(), *under_way]
-    return [*_at(setting, 2), Iterate(), *WOVEN, Iterate(), *beside]
+    return [*at(setting, 2), Iterate(), *WOVEN, Iterate(), *beside]
 
 
 def woven_late(setting: Setting, made: Made) -> Plan:
     """Two very long passes, the second begun in the middle of the first; one is left after most."""
     part = max(1, size_of(made) // 3)
     woven: Plan = [Open("a"), Take("a", part), Open("b"), Take("b", 2 * part), Drain("a")]
-    return [*_at(setting, 2), Iterate(), *woven, Iterate()]
+    return [*at(setting, 2), Iterate(), *woven, Iterate()]
 
 
 def interleaved_draws(setting: Setting, made: Made) -> Plan | None:
@@ -118,7 +115,7 @@ def interleaved_draws(setting: Setting, made: Made) -> Plan | None:
 
 def arguments_kept(setting: Setting, made: Made) -> Plan | None:
     held = any(isinstance(value, Values) for value in made.values())
-    passes: Plan = [Arguments(), *_at(setting, 1), Iterate(), Iterate(), Arguments()]
+    passes: Plan = [Arguments(), *at(setting, 1), Iterate(), Iterate(), Arguments()]
     again = [(Rebuild((found,)), *passes) for found in _in_place(made)]
     return [*passes, *itertools.chain.from_iterable(again)] if held else None
 
@@ -150,7 +147,7 @@ STEP_BY_STEP: Plan = [
 
 def elsewhere(setting: Setting, made: Made) -> Plan:
     """The same under other global states; nothing global may change on the way."""
-    whole: Plan = [*_at(setting, 1), Globals(), Iterate(), Globals(), Iterate()]
+    whole: Plan = [*at(setting, 1), Globals(), Iterate(), Globals(), Iterate()]
     second: Plan = [Reseed(77), Globals(), Rebuild(), Globals(), *whole]
     return [Reseed(3), Globals(), Rebuild(), Globals(), *whole, *STEP_BY_STEP, *second]
 
@@ -164,60 +161,8 @@ def manual(setting: Setting, made: Made) -> Plan:
 
 def often(setting: Setting, made: Made) -> Plan:
     """Two long passes alike, and no more: a slow sampler has to come to their end, too."""
-    once: Plan = [Reseed(3, "torch"), Globals(), Rebuild(), *_at(setting, 1), Globals()]
+    once: Plan = [Reseed(3, "torch"), Globals(), Rebuild(), *at(setting, 1), Globals()]
     return [*once, Iterate(), Globals(), Reseed(8, "numpy"), *once, Iterate(), Globals()]
-
-
-def anywhere(setting: Setting, made: Made) -> Plan:
-    return [*_at(setting, 1), Iterate(), Rebuild(), Surround(), *_at(setting, 1), Iterate()]
-
-
-def anywhere_built(setting: Setting, made: Made) -> Plan:
-    """Built, too, under dtypes that hold few digits, which other code may have made the default."""
-    passed = [*_at(setting, 1), Iterate()]
-    narrow: Plan = [Surround("bfloat16"), Rebuild(), *passed, Surround("float16", 1, 3), Rebuild()]
-    return [*passed, *narrow, *passed]
-
-
-def anywhere_in_threads(setting: Setting, made: Made) -> Plan:
-    """Built in one thread, told the epoch in another, and read in a third."""
-    passed = [*_at(setting, 1), Iterate()]
-    woven: Plan = [*_at(setting, 1), Open("a"), Take("a"), Drain("a")]
-    return [*passed, Threads(), Rebuild(), *passed, Rebuild(), *woven]
-
-
-def anywhere_akin(setting: Setting, made: Made) -> Plan | None:
-    """Samplers of the same seed and epoch have been made, and read, before the second: one that
-    drops what does not divide, and a longer one."""
-    passed = [*_at(setting, 1), Iterate()]
-    others = [flagged(setting, made, 1), akin(setting, made, 1)]
-    beside: Plan = [other for other in others if other]
-    return [*passed, *beside, Rebuild(), *passed] if beside else None
-
-
-def anywhere_seeded(setting: Setting, made: Made) -> Plan:
-    """Without a generator, the seed is that of the global states, whichever is drawn from."""
-    seeded: Plan = [Reseed(3), Iterate()]
-    return [*seeded, Rebuild(), Surround(), *seeded]
-
-
-def refilled(setting: Setting, made: Made) -> Plan | None:
-    """Sequences that were handed over hold something else, and are handed over again."""
-    other = tuple(_other_content(made))
-    passes: Plan = [*_at(setting, 1), Iterate()]
-    return [*passes, Refill(other), *passes, Rebuild(other), *passes] if other else None
-
-
-def _other_content(made: Made) -> Iterator[tuple[str, Any]]:
-    """Values in reverse, and other lengths; of what can be overwritten."""
-    for name, value in made.items():
-        if isinstance(value, Values) and value.kind not in ("tuple", "range"):
-            if value.items[::-1] != value.items:
-                yield name, Values(value.items[::-1], value.kind)
-        elif isinstance(value, Data) and not value.kind:
-            yield name, Data(value.n + 3)
-        elif isinstance(value, Probe):
-            yield name, Probe(value.name, value.count + 3, value.at)
 
 
 def _other_size(made: Made) -> int:
@@ -250,15 +195,8 @@ def resized_epochs(setting: Setting, made: Made) -> Plan | None:
         return None
     n, other = size_of(made), _other_size(made)
     before: Plan = [SetEpoch(0), Iterate(), Resize(other), SetEpoch(1), Len(), Iterate()]
-    return [
-        *before,
-        SetEpoch(2),
-        Resize(n + 1),
-        Iterate(),
-        Resize(2 * n + 1),
-        SetEpoch(3),
-        Iterate(),
-    ]
+    after: Plan = [SetEpoch(2), Resize(n + 1), Iterate()]
+    return [*before, *after, Resize(2 * n + 1), SetEpoch(3), Iterate()]
 
 
 def to_the_error(setting: Setting, made: Made) -> Plan:

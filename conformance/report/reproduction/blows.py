@@ -9,8 +9,8 @@ from conformance import loading as lo
 from conformance import operations as op
 from conformance.report.reproduction.draft import Draft
 from conformance.report.reproduction.loader import LOADING
-from conformance.report.reproduction.plan import surround
 from conformance.report.reproduction.sources import sampled
+from conformance.report.reproduction.states import surround
 from conformance.report.reproduction.threads import threads
 from conformance.trace import Event
 

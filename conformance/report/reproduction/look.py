@@ -13,8 +13,9 @@ from conformance.report.reproduction.checks import caught_as, times
 from conformance.report.reproduction.draft import Draft, indented
 from conformance.report.reproduction.folding import folded
 from conformance.report.reproduction.loader import LOADING
-from conformance.report.reproduction.plan import STATEMENTS, construction, seeding
+from conformance.report.reproduction.plan import STATEMENTS, construction
 from conformance.report.reproduction.seen import NOTHING, idle
+from conformance.report.reproduction.states import seeding
 from conformance.report.reproduction.threads import in_thread
 from conformance.trace import Event, Items
 

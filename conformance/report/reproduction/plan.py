@@ -13,6 +13,7 @@ from conformance import operations as op
 from conformance.report.reproduction.draft import Draft, indented
 from conformance.report.reproduction.presenting import setter
 from conformance.report.reproduction.seen import NOTHING, Form, form_of
+from conformance.report.reproduction.states import globals_, reseed, surround
 from conformance.report.reproduction.values import call, expression, overwritten
 from conformance.roles import FIRST
 from conformance.trace import Event
@@ -37,28 +38,6 @@ def construction(draft: Draft, overrides: tuple[tuple[str, object], ...] = ()) -
 
 def _given(draft: Draft) -> str:
     return f"[{', '.join(draft.kept['given'])}]"
-
-
-def seeding(draft: Draft) -> list[str]:
-    """The global states as the run set them, those that the candidate might draw from."""
-    case = draft.case
-    first = case.rank_seed(0)
-    unlike = draft.several and not case.alike
-    seed = f"{first} + 7919 * rank" if unlike else f"{first}"
-    draft.need("torch")
-    if draft.candidate.source.text == "torch.utils.data":
-        return [f"torch.manual_seed({seed})"]
-    draft.need("random")
-    return [
-        f"torch.manual_seed({seed}); random.seed({seed} + 2)",
-        *_if_numpy(draft, f"random.seed({seed} + 1)"),
-    ]
-
-
-def _if_numpy(draft: Draft, *words: str) -> list[str]:
-    """What is done with numpy where the candidate, or torch, has brought it: torch needs it not."""
-    draft.need("sys")
-    return ["if numpy := sys.modules.get('numpy'):", *(f"    numpy.{one}" for one in words)]
 
 
 def items(iterable: str, form: Form, keep: str = "") -> list[str]:
@@ -188,59 +167,6 @@ PLACES = {
 """`operations.PLACES` in the words of a script."""
 
 
-def _globals(draft: Draft, step: op.Globals, event: Event) -> list[str]:
-    """Which global states, and the caller's generator, have changed since they were looked at."""
-    draft.need("torch", "random", "sys", "decimal", "gc")
-    own = draft.kept["generator"][:1]
-    draft.define("states", STATES)
-    words = f"states({', '.join(own)})"
-    return [f"before, after = after, {words}", f"now.append({CHANGED})"]
-
-
-CHANGED = "sorted(name for name in after if after[name] != before.get(name))"
-
-
-STATES = """\
-def states(own=None):
-    found = {"torch": torch.get_rng_state().tolist(), "random": random.getstate()}
-    found["settings"] = torch.get_default_dtype(), torch.get_num_threads(), torch.is_grad_enabled()
-    found["settings"] += (decimal.getcontext().prec, gc.isenabled())
-    if numpy := sys.modules.get("numpy"):
-        found["numpy"] = repr(numpy.random.get_state())
-        found["settings"] += (numpy.geterr(),)
-    return found | ({"generator": own.get_state().tolist()} if own else {})""".splitlines()
-
-
-def _reseed(draft: Draft, step: op.Reseed, event: Event) -> list[str]:
-    if step.which == "generator":
-        return [f"{name}.manual_seed({step.seed})" for name in draft.kept["generator"]]
-    seeds = {
-        "torch": f"torch.manual_seed({step.seed})",
-        "random": f"random.seed({step.seed + 2}); random.gauss(0, 1)",
-    }
-    chosen = [name for name in seeds if step.which in ("all", name)]
-    draft.need(*chosen)
-    lines = ["; ".join(seeds[name] for name in chosen)] if chosen else []
-    drawn = step.which in ("all", "numpy")
-    again = f"random.seed({(step.seed + 1) % 2**32})", "random.standard_normal()"
-    return lines + _if_numpy(draft, *again) * drawn
-
-
-def surround(draft: Draft, step: op.Surround, event: Event) -> list[str]:
-    """Another default dtype and number of threads."""
-    draft.need("torch")
-    dtype = f"torch.set_default_dtype(torch.{step.dtype})"
-    lines = [f"{dtype}; torch.set_num_threads({step.threads})"]
-    if step.digits != op.Surround().digits:
-        draft.need("decimal")
-        lines.append(f"decimal.getcontext().prec = {step.digits}")
-    if step.launched is not None:
-        draft.need("os")
-        rank, size = map(str, step.launched)
-        lines.append(f"os.environ.update(RANK={rank!r}, WORLD_SIZE={size!r})")
-    return lines
-
-
 def _copy(draft: Draft, step: op.Copy, event: Event) -> list[str]:
     name = draft.subject
     if step.how == "deepcopy":
@@ -295,7 +221,7 @@ STATEMENTS: dict[type, Statements] = {
     op.Rebuild: _rebuild, op.Refill: _refill, op.Neighbour: _neighbour, op.Len: _len,
     op.SetEpoch: _set_epoch, op.Iterate: _iterate, op.Passes: _passes, op.Epochs: _epochs,
     op.Open: _open, op.Take: _take, op.Drain: _drain, op.Scribble: _scribble, op.Look: _look,
-    op.Globals: _globals, op.Reseed: _reseed, op.Surround: surround, op.Copy: _copy,
+    op.Globals: globals_, op.Reseed: reseed, op.Surround: surround, op.Copy: _copy,
     op.Resize: _resize, op.Overwrite: _overwrite, op.Forget: _forget, op.Arguments: _arguments,
     op.Inner: _inner,
     op.Twin: _twin, op.Inspect: _inspect,
