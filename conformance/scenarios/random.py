@@ -70,8 +70,12 @@ def reseeded(first: int, other: int, count: int) -> list[Operation]:
     """The same passes twice from generators of one seed, then from one of another."""
     passes: list[Operation] = [Iterate()] * count
     again = Rebuild((("generator", Generator(first)),))
-    plan = [*passes, again, *passes, Rebuild((("generator", Generator(other)),)), *passes]
-    return [*plan, Reseed(first, "generator"), *passes]
+    return [*passes, again, *passes, Rebuild((("generator", Generator(other)),)), *passes]
+
+
+def seeded_anew(seed: int) -> list[Operation]:
+    """The caller seeds the generator that was handed over, from the same seed, between passes."""
+    return [Iterate(), Iterate(), Reseed(seed, "generator"), Iterate(), Iterate()]
 
 
 def _counts(n: int) -> list[int | None]:
@@ -139,7 +143,8 @@ def _seeded_small(setting: Setting) -> Iterator[Case]:
         ({**arguments, "generator": Generator(first)}, reseeded(first, other, count))
         for arguments, count in made
     )
-    return cases(setting, given)
+    anew = {"data_source": Data(40), "generator": Generator(first)}, seeded_anew(first)
+    return cases(setting, itertools.chain(given, [anew]))
 
 
 def _left_small(setting: Setting) -> Iterator[Case]:

@@ -13,7 +13,7 @@ from conformance.operations import Iterate, Open, Operation, Passes, Take
 from conformance.recipes import Generator, Values
 from conformance.scenarios import Scenario, Setting
 from conformance.scenarios.lengths import BIG, lengths, seeds
-from conformance.scenarios.random import HUGE, LONG, cases, grouped, reseeded
+from conformance.scenarios.random import HUGE, LONG, cases, grouped, reseeded, seeded_anew
 
 KINDS = (
     "list", "list.int64", "tuple", "range", "ndarray", "ndarray.int32", "ndarray.uint8",
@@ -93,6 +93,8 @@ def _seeded_small(setting: Setting) -> Iterator[Case]:
     for n in (20_000, LONG):
         long = {"indices": Values(range(n)), "generator": Generator(first)}
         yield from cases(setting, iter([(long, reseeded(first, other, 2))]))
+    anew = {"indices": Values(range(40)), "generator": Generator(first)}
+    yield from cases(setting, iter([(anew, seeded_anew(first))]))
 
 
 @st.composite

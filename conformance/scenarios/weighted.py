@@ -13,7 +13,7 @@ from conformance.operations import Iterate, Operation, Passes
 from conformance.recipes import Generator, Raw, Runs, Sparse, Values
 from conformance.scenarios import Scenario, Setting
 from conformance.scenarios.lengths import lengths, seeds
-from conformance.scenarios.random import LONG, cases, grouped, reseeded
+from conformance.scenarios.random import LONG, cases, grouped, reseeded, seeded_anew
 
 ROLE = "WeightedRandomSampler"
 BIG = Generator(1 << 31)
@@ -214,6 +214,7 @@ def _seeded_small(setting: Setting) -> Iterator[Case]:
         for n in (300, 2000, 20_000, LONG):
             given = {"weights": Values(range(n)), "num_samples": 1000}
             yield given, reseeded(first, other, 2)
+        yield {"weights": Values(_weights(40)[0]), "num_samples": 40}, seeded_anew(first)
 
     seeded = (({**given, "generator": Generator(first)}, plan) for given, plan in made())
     return cases(setting, seeded)
