@@ -27,6 +27,8 @@ from conformance.importing import attribute_of, imported
 from conformance.policies import UNSAID, checked
 from conformance.roles import FIRST, LOADERS, RANKED, ROLES, roles_of
 
+INFO = "get_worker_info"
+
 
 @dataclass(frozen=True)
 class Source:
@@ -50,7 +52,7 @@ class Description:
     """What a candidate provides: role -> parameter names ("**" if it takes any), its policies.
 
     epochs: the roles whose class has `set_epoch`. bound: the roles whose class takes arguments
-    otherwise than torch does.
+    otherwise than torch does. beside: the package of a `get_worker_info` that is not its own.
     """
 
     source: Source
@@ -61,6 +63,7 @@ class Description:
     digest: str = ""
     file: str = ""
     bound: dict[str, Binding] = field(default_factory=dict)
+    beside: str = ""
 
     def binding(self, role: str) -> Binding:
         return self.bound.get(role, Binding())
@@ -77,12 +80,14 @@ class Description:
 
 @dataclass(frozen=True)
 class Provided:
-    """What an import gave: the module, its classes by role, its policies, its adapter if any."""
+    """What an import gave: the module, its classes by role, its policies, its adapter if any, and
+    the package of a `get_worker_info` that is not its own, "" if it is."""
 
     module: ModuleType
     roles: dict[str, Any]
     policies: dict[str, Any]
     adapter: Adapter | None
+    beside: str
 
 
 def load(source: Source) -> dict[str, Any]:
@@ -111,6 +116,7 @@ def describe(source: Source) -> Description:
         version=_version(subject),
         digest=hashlib.sha256(text.read_bytes()).hexdigest()[:12] if file else "",
         file=file,
+        beside=found.beside,
     )
 
 
@@ -135,22 +141,23 @@ def provided(source: Source) -> Provided:
     policies = _checked(said, source.text)
     if attribute or source.names:
         roles = {role: _bound(role, made, holder, source) for role, made in roles.items()}
-    if "get_worker_info" not in roles:
-        roles = {**roles, **_inherited(roles.get("DataLoader"))}
+    beside = "" if INFO in roles else _beside(roles.get("DataLoader"))
+    if beside:
+        roles = {**roles, INFO: getattr(sys.modules[beside], INFO)}
     adapter = holder if isinstance(holder, Adapter) else None
-    return Provided(module, roles, policies, adapter)
+    return Provided(module, roles, policies, adapter, beside)
 
 
-def _inherited(loader: Any) -> dict[str, Any]:
-    """The `get_worker_info` that stands beside a loader, or beside one that it derives from."""
+def _beside(loader: Any) -> str:
+    """The package whose `get_worker_info` stands beside a loader, or beside one that it derives
+    from; "" if there is none."""
     for base in getattr(loader, "__mro__", ()):
         package = base.__module__
         while package:
-            found = getattr(sys.modules.get(package), "get_worker_info", None)
-            if found is not None:
-                return {"get_worker_info": found}
+            if hasattr(sys.modules.get(package), INFO):
+                return str(package)
             package = package.rpartition(".")[0]
-    return {}
+    return ""
 
 
 def _bound(role: str, made: Any, holder: Any, source: Source) -> Any:

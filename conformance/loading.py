@@ -165,12 +165,6 @@ class Preempt(Operation):
 
 
 @dataclass(frozen=True, repr=False)
-class Threads(Operation):
-    """From now on the loader is called from threads: each call comes from one of its own, which
-    ends with it."""
-
-
-@dataclass(frozen=True, repr=False)
 class Memory(Operation):
     """MiB of memory that only this process and its workers hold."""
 
@@ -219,7 +213,7 @@ class Overlap(Operation):
 
 LOADING: tuple[type[Operation], ...] = (
     Schedule, Shut, Trickle, Hold, Free, Settle, Journal, Reread, Describe, Tell, Drop, Leftovers,
-    Strike, Ponder, Interrupt, Fork, Orphan, Limit, Daemon, Preempt, Threads, Memory, Printed,
+    Strike, Ponder, Interrupt, Fork, Orphan, Limit, Daemon, Preempt, Memory, Printed,
     Inform, Devices, Contexts, Pinned, Carry, Overlap,
 )  # fmt: skip
 

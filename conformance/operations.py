@@ -161,6 +161,12 @@ class Surround(Operation):
 
 
 @dataclass(frozen=True, repr=False)
+class Threads(Operation):
+    """From now on the candidate is called from threads: each call comes from one of its own, which
+    ends with it."""
+
+
+@dataclass(frozen=True, repr=False)
 class Copy(Operation):
     """Replace the sampler by its copy, `how` = "pickle" or "deepcopy"."""
 
@@ -206,6 +212,6 @@ class Inspect(Operation):
 
 OPERATIONS: tuple[type[Operation], ...] = (
     Rebuild, Refill, Neighbour, Len, SetEpoch, Iterate, Passes, Epochs, Open, Take, Drain, Scribble,
-    Look, Globals, Reseed, Surround, Copy, Resize, Overwrite, Forget, Arguments, Inner, Twin,
-    Inspect,
+    Look, Globals, Reseed, Surround, Threads, Copy, Resize, Overwrite, Forget, Arguments, Inner,
+    Twin, Inspect,
 )  # fmt: skip

@@ -16,9 +16,8 @@ from conformance.loading import (
     Ponder,
     Printed,
     Strike,
-    Threads,
 )
-from conformance.operations import Drain, Iterate, Open, Take
+from conformance.operations import Drain, Iterate, Open, Take, Threads
 from conformance.trace import Event, RankTrace, Record, Trace
 
 INTERRUPT = error("KeyboardInterrupt")

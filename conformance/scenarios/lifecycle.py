@@ -30,7 +30,6 @@ from conformance.loading import (
     Settle,
     Shut,
     Strike,
-    Threads,
 )  # fmt: skip
 from conformance.operations import (
     Drain,
@@ -41,6 +40,7 @@ from conformance.operations import (
     SetEpoch,
     Surround,
     Take,
+    Threads,
 )  # fmt: skip
 from conformance.scenarios import Scenario, Setting
 from conformance.scenarios.loading import loader, parcels, takes

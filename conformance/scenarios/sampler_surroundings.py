@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from conformance.loading import Threads
 from conformance.operations import (
     Drain,
     Iterate,
@@ -17,6 +16,7 @@ from conformance.operations import (
     Reseed,
     Surround,
     Take,
+    Threads,
 )  # fmt: skip
 from conformance.recipes import Data, Probe, Values
 from conformance.scenarios import Setting

@@ -99,13 +99,11 @@ def _epochs(setting: Setting) -> Iterator[Case]:
 def _epochs_late(setting: Setting) -> Iterator[Case]:
     """Items of a pass that was broken off are still being made when the next one begins, or when
     another does, of as many as would be alike to who keeps one bit or two of their number."""
-    slow = [SetEpoch(1), Trickle(0, 0.5), Open("a"), Take("a"), Drop("a"), SetEpoch(5), Open("b")]
+    slow = [SetEpoch(1), Trickle(0, 0.5), Open("a"), Take("a"), Ponder(0.1), Drop("a")]
     options = {"num_workers": 1, "prefetch_factor": 4, "persistent_workers": True}
-    plan = [*slow, Take("b"), Free(), Drain("b")]
-    yield loader(Mapped(8, gated=1), plan, "alone", sampler=Order(8, "epochs"), **options)
-    for between in (1, 3):
+    for between in (0, 1, 3):
         left = [step for e in range(between) for step in (SetEpoch(2 + e), Open("b"), Drop("b"))]
-        plan = [*slow[:-2], *left, *slow[-2:], Free(), Drain("b")]
+        plan = [*slow, *left, SetEpoch(5), Open("b"), Take("b"), Free(), Drain("b")]
         yield loader(Mapped(8, gated=1), plan, "alone", sampler=Order(8, "epochs"), **options)
 
 

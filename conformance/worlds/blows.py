@@ -214,12 +214,6 @@ def preempt(rank: LoaderRank, _: lo.Preempt) -> Found:
     return None, None
 
 
-def threads(rank: LoaderRank, _: lo.Threads) -> Found:
-    """A thread for each call."""
-    rank.caller.apart = True
-    return None, None
-
-
 def memory(rank: LoaderRank, _: lo.Memory) -> Found:
     """MiB that nobody else holds."""
     gc.collect()
@@ -237,5 +231,5 @@ def printed(rank: LoaderRank, _: lo.Printed) -> Found:
 BLOWS: dict[Any, Callable[[Any, Any], Found]] = {
     lo.Strike: strike, lo.Ponder: ponder, lo.Interrupt: interrupt, lo.Fork: fork,
     lo.Orphan: orphan, lo.Limit: limit, lo.Daemon: daemon, lo.Preempt: preempt,
-    lo.Threads: threads, lo.Memory: memory, lo.Printed: printed,
+    lo.Memory: memory, lo.Printed: printed,
 }  # fmt: skip

@@ -17,7 +17,6 @@ from typing import Any, ClassVar
 
 import torch
 
-from conformance import loading as lo
 from conformance import operations as op
 from conformance.case import Case
 from conformance.roles import FIRST
@@ -225,7 +224,7 @@ class Rank:
         gc.collect()
         return None, None
 
-    def _threads(self, _: lo.Threads) -> tuple[Any, Any]:
+    def _threads(self, _: op.Threads) -> tuple[Any, Any]:
         self.caller.apart = True
         return None, None
 
@@ -256,6 +255,6 @@ class Rank:
         op.Take: _take, op.Drain: _drain, op.Scribble: _scribble, op.Look: _look,
         op.Globals: _globals, op.Reseed: _reseed, op.Surround: _surround, op.Copy: _copy,
         op.Resize: _resize, op.Overwrite: _overwrite, op.Forget: _forget, op.Arguments: _arguments,
-        lo.Threads: _threads,
+        op.Threads: _threads,
         op.Inspect: _inspect, op.Inner: _inner, op.Twin: _twin,
     }  # fmt: skip

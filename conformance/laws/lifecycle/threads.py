@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from conformance import loading as lo
+from conformance import operations as op
 from conformance.laws import Violation, law, require
 from conformance.laws.lifecycle.views import constructed, hangs, text_of, wholes
 from conformance.trace import RankTrace, Trace
@@ -12,7 +13,7 @@ from conformance.trace import RankTrace, Trace
 def threads(trace: Trace) -> Violation | None:
     """Where a worker is killed an error is right; to wait for ever is not."""
     rank = constructed(trace)
-    require(any(isinstance(event.operation, lo.Threads) for event in rank.events))
+    require(any(isinstance(event.operation, op.Threads) for event in rank.events))
     killed = any(isinstance(step, lo.Strike) for step in trace.case.plan)
     return _failed(rank, killed) or (None if killed else _other(rank, trace))
 

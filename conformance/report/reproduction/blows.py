@@ -11,7 +11,6 @@ from conformance.report.reproduction.draft import Draft
 from conformance.report.reproduction.loader import LOADING
 from conformance.report.reproduction.sources import sampled
 from conformance.report.reproduction.states import surround
-from conformance.report.reproduction.threads import threads
 from conformance.trace import Event
 
 STANDING = """\
@@ -58,8 +57,12 @@ def _leftovers(draft: Draft, step: lo.Leftovers, event: Event) -> list[str]:
 
 
 def _surround(draft: Draft, step: op.Surround, event: Event) -> list[str]:
-    again = ["before = standing()"] if draft.has(lo.Leftovers) else []
-    return [*surround(draft, step, event), *again]
+    return [*surround(draft, step, event), *_settled(draft)]
+
+
+def _settled(draft: Draft) -> list[str]:
+    """What the caller has set is where it starts from."""
+    return ["before = standing()"] if draft.has(lo.Leftovers) else []
 
 
 def _strike(draft: Draft, step: lo.Strike, event: Event) -> list[str]:
@@ -148,8 +151,7 @@ def _daemon(draft: Draft, step: lo.Daemon, event: Event) -> list[str]:
 
 def _preempt(draft: Draft, step: lo.Preempt, event: Event) -> list[str]:
     draft.need("signal")
-    again = ["before = standing()"] if draft.has(lo.Leftovers) else []
-    return ["signal.signal(signal.SIGTERM, lambda *_: None)", *again]
+    return ["signal.signal(signal.SIGTERM, lambda *_: None)", *_settled(draft)]
 
 
 def _memory(draft: Draft, step: lo.Memory, event: Event) -> list[str]:
@@ -220,7 +222,7 @@ def _overlap(draft: Draft, step: lo.Overlap, event: Event) -> list[str]:
 BLOWS: dict[type, Callable[[Draft, Any, Event], list[str]]] = {
     lo.Leftovers: _leftovers, lo.Strike: _strike, lo.Ponder: _ponder, lo.Interrupt: _interrupt,
     lo.Fork: _fork, lo.Orphan: _orphan, lo.Limit: _limit, lo.Daemon: _daemon,
-    lo.Preempt: _preempt, lo.Threads: threads, lo.Memory: _memory, lo.Printed: _printed,
+    lo.Preempt: _preempt, lo.Memory: _memory, lo.Printed: _printed,
     lo.Devices: _devices, lo.Contexts: _contexts, lo.Pinned: _pinned, lo.Carry: _carry,
     lo.Overlap: _overlap, op.Surround: _surround,
 }  # fmt: skip

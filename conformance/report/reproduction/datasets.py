@@ -187,8 +187,9 @@ def _held(draft: Draft, gives: str) -> list[str]:
         return ["def __init__(self):", f"    self.{STATE[how][0]}", *told]
     if gives.startswith("held"):
         return ["mark = 0", "def __init__(self):", "    self.held = lambda: None"]
-    if gives == "inside":
-        return [f"loader = {role_name(draft, 'DataLoader')}"]
+    if gives in ("info", "inside"):
+        info = f"info = staticmethod({role_name(draft, 'get_worker_info')})"
+        return [info, *[f"loader = {role_name(draft, 'DataLoader')}"] * (gives == "inside")]
     if gives.startswith("own-") or gives in ("stored", "bursting"):
         return ["def __init__(self):", f"    self.{OWN[gives]}"]
     return [OWN[gives]] if gives in OWN else []

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from conformance import operations as op
-from conformance.loading import CALLS, Drop, Strike, Threads
-from conformance.operations import Operation
+from conformance.loading import CALLS, Drop, Strike
+from conformance.operations import Operation, Threads
 from conformance.report.reproduction.blows import BLOWS, after, before
 from conformance.report.reproduction.checks import caught_as, times
 from conformance.report.reproduction.draft import Draft, indented
@@ -65,11 +65,15 @@ def look(draft: Draft, found: Found) -> list[str]:
 
 
 def _settings(found: Found) -> list[str]:
-    """What is known of the states before the construction; ranks of the suite have one thread."""
+    """What is known of the states before the construction; ranks of the suite have one thread, and
+    those of samplers collect no garbage."""
     if found.trace.ranks[0].settings is None:
         return ["after = {}"]
     alike = found.violation.anomaly == "settings-changed"
-    return [*["torch.set_num_threads(1)"] * alike, 'after = {"settings": states()["settings"]}']
+    return [
+        *["torch.set_num_threads(1); gc.disable()"] * alike,
+        'after = {"settings": states()["settings"]}',
+    ]
 
 
 def carried_out(draft: Draft, found: Found) -> list[str]:

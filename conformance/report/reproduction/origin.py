@@ -20,6 +20,9 @@ def role_name(draft: Draft, role: str) -> str:
     candidate = draft.candidate
     if role not in candidate.roles:
         return stand_in(draft, role)
+    if role == "get_worker_info" and candidate.beside:
+        draft.names[candidate.beside].add(role)
+        return role
     module = module_name(candidate)
     holder = candidate.source.text.partition(":")[2]
     attribute = dict(candidate.source.names).get(role, role)

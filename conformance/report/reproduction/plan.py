@@ -14,6 +14,7 @@ from conformance.report.reproduction.draft import Draft, indented
 from conformance.report.reproduction.presenting import setter
 from conformance.report.reproduction.seen import NOTHING, Form, form_of
 from conformance.report.reproduction.states import globals_, reseed, surround
+from conformance.report.reproduction.threads import threads
 from conformance.report.reproduction.values import call, expression, overwritten
 from conformance.roles import FIRST
 from conformance.trace import Event
@@ -221,8 +222,7 @@ STATEMENTS: dict[type, Statements] = {
     op.Rebuild: _rebuild, op.Refill: _refill, op.Neighbour: _neighbour, op.Len: _len,
     op.SetEpoch: _set_epoch, op.Iterate: _iterate, op.Passes: _passes, op.Epochs: _epochs,
     op.Open: _open, op.Take: _take, op.Drain: _drain, op.Scribble: _scribble, op.Look: _look,
-    op.Globals: globals_, op.Reseed: reseed, op.Surround: surround, op.Copy: _copy,
-    op.Resize: _resize, op.Overwrite: _overwrite, op.Forget: _forget, op.Arguments: _arguments,
-    op.Inner: _inner,
-    op.Twin: _twin, op.Inspect: _inspect,
+    op.Globals: globals_, op.Reseed: reseed, op.Surround: surround, op.Threads: threads,
+    op.Copy: _copy, op.Resize: _resize, op.Overwrite: _overwrite, op.Forget: _forget,
+    op.Arguments: _arguments, op.Inner: _inner, op.Twin: _twin, op.Inspect: _inspect,
 }  # fmt: skip

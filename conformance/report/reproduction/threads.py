@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from conformance import loading as lo
 from conformance import operations as op
 from conformance.report.reproduction.draft import Draft, indented
 from conformance.trace import Event
@@ -20,7 +19,7 @@ def in_thread(function):
     return found.result()""".splitlines()
 
 
-def threads(draft: Draft, step: lo.Threads, event: Event) -> list[str]:
+def threads(draft: Draft, step: op.Threads, event: Event) -> list[str]:
     """What later calls assign is known here as well."""
     draft.need("concurrent.futures", "threading")
     draft.define("in_thread", IN_THREAD)

@@ -12,11 +12,13 @@ from conformance.datasets import Collate, Init, Mapped, Order, Stream
 from conformance.loading import Tell
 from conformance.operations import (
     Arguments,
+    Forget,
     Globals,
     Inner,
     Inspect,
     Overwrite,
     Refill,
+    Reseed,
     Resize,
     SetEpoch,
 )  # fmt: skip
@@ -141,10 +143,10 @@ def _asked(draft: Draft, binding: Binding) -> dict[str, str]:
 def _data(draft: Draft, recipe: Data, lines: list[str]) -> str:
     if recipe.kind:
         return of_kind(draft, recipe)
-    if not draft.has(Resize, Refill):
+    if not draft.has(Resize, Refill, Forget):
         return f"range({recipe.n})"
     sizes = [recipe.n, *(step.n for step in draft.case.plan if isinstance(step, Resize))]
-    if max(sizes) <= LONG:
+    if max(sizes) <= LONG and not draft.has(Forget):  # of a list there are no weak references
         return f"list(range({recipe.n}))"
     body = ["class Data:", "    def __init__(self, n):", "        self.n = n"]
     body += ["    def __len__(self):", "        return self.n"]
@@ -230,8 +232,8 @@ _KINDS = {
 }  # fmt: skip
 
 _WATCHED: dict[str, tuple[type, ...]] = {
-    "data": (Resize, Tell, Refill), "order": (SetEpoch,), "given": (Overwrite, Arguments, Refill),
-    "generator": (Globals,),
+    "data": (Resize, Tell, Refill, Forget), "order": (SetEpoch,),
+    "given": (Overwrite, Arguments, Refill), "generator": (Globals, Reseed),
     "probe": (Inspect, Inner, Resize, Refill), "inner": (Inner,),
 }  # fmt: skip
 
