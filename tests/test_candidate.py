@@ -31,7 +31,7 @@ def test_a_module_brings_it_as_well(tmp_path: Path) -> None:
     file.write_text(text, encoding="utf-8")
 
     assert load(Source(str(file)))["get_worker_info"] is reference.get_worker_info
-    assert describe(Source(str(file))).beside == "reference"
+    assert describe(Source(str(file))).beside == "reference.loader"
 
 
 def test_a_sampler_brings_nothing_else() -> None:
