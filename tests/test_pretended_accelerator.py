@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 import torch
 
+from conformance.baseline import layered
 from conformance.candidate import Source
 from conformance.examine import Examiner, Options
 from conformance.scenarios import EFFORTS
 from conformance.test_transfer import test_transfer as properties_of
-from conformance.verdict import HOLDS, VIOLATED, Verdict
+from conformance.verdict import DECLARED, HOLDS, VIOLATED, Verdict
 from conformance.worlds.worlds import Worlds
 
 ZOO = Path(__file__).parent / "faults"
@@ -52,14 +53,16 @@ def worlds() -> Iterator[Worlds]:
     made.close()
 
 
-def examined(worlds: Worlds, folder: Path, module: str, name: str, clause: str) -> Verdict:
+def examined(
+    worlds: Worlds, folder: Path, module: str, name: str, clause: str, baselines: Sequence[str] = ()
+) -> Verdict:
     """The verdict on a loader, by the name of its module and its own."""
-    file = folder / f"pretending_{name}.py"
+    file = folder / f"pretending_{module.partition('.')[0]}_{name}.py"
     lines = [f"import sys; sys.path.insert(0, {str(ZOO)!r})", "import pretended"]
     file.write_text("\n".join([*lines, f"from {module} import {name} as DataLoader", ""]))
-    candidate = worlds.describe(Source(str(file)))
+    candidate, known = worlds.describe(Source(str(file))), layered(baselines, None, ())
     found = next(p for p in properties_of.properties if p.clause.id == clause)  # type: ignore[attr-defined]
-    return Examiner(worlds, Options(EFFORTS["quick"], (1,)), []).examine(candidate, found)
+    return Examiner(worlds, Options(EFFORTS["quick"], (1,)), known).examine(candidate, found)
 
 
 @pytest.mark.parametrize(("name", "clause", "anomaly"), list(faults()))
@@ -82,3 +85,14 @@ def test_right_pinning_is_not_accused(worlds, tmp_path, monkeypatch, module, cla
     verdict = examined(worlds, tmp_path, module, "DataLoader", clause)
 
     assert verdict.outcome == HOLDS, verdict.document
+
+
+def test_what_torch_loses_is_declared(worlds, tmp_path, monkeypatch):
+    """Of containers torch loses what its baseline says, and the reference nothing."""
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    torchs, ours = (
+        examined(worlds, tmp_path, module, "DataLoader", "transfer.containers", baselines)
+        for module, baselines in (("torch.utils.data", ("torch",)), ("reference", ()))
+    )
+
+    assert (torchs.outcome, ours.outcome) == (DECLARED, HOLDS), (torchs.reason, ours.document)

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from conformance.clauses import CHAPTERS, clauses
+from conformance.machine import accelerators, has_accelerator
 
 ZOO = Path(__file__).parent / "faults"
 sys.path.insert(0, str(ZOO))  # as --impl does with the folder of a file
@@ -71,7 +72,8 @@ class Fault:
     """A wrong class: what is wrong in one sentence, the clauses that must say so, and how.
 
     anomaly: what the first clause calls it, "" if that is left open. cites: rows of the corpus of
-    reported bugs, such as B048. profile: the one in which it is wrong.
+    reported bugs, such as B048. profile: the one in which it is wrong. devices: the accelerators
+    that a machine must have to tell it from a right class, where a clause is about them.
     """
 
     module: str
@@ -81,6 +83,17 @@ class Fault:
     anomaly: str
     cites: tuple[str, ...]
     profile: str = "core"
+    devices: int = 1
+
+    @property
+    def here(self) -> list[str]:
+        """The clauses it names that this machine can judge."""
+        return [name for name in self.caught_by if self._judged(name)]
+
+    def _judged(self, clause: str) -> bool:
+        if clause == "transfer.no-accelerator":
+            return not has_accelerator()
+        return not clauses()[clause].accelerator or accelerators() >= self.devices
 
     @property
     def text(self) -> str:
@@ -130,4 +143,5 @@ def wrong() -> Iterator[Fault]:
                 tuple(kind.CAUGHT_BY), getattr(kind, "ANOMALY", ""),  # type: ignore[attr-defined]
                 tuple(dict.fromkeys(CITED.findall(said))),
                 getattr(importlib.import_module(module), "PROFILE", "core"),
+                getattr(kind, "DEVICES", 1),
             )  # fmt: skip

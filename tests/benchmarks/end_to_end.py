@@ -19,7 +19,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from detection.faults import askable, key, scored
+from detection.faults import key, scored
 from detection.known import baseline
 from detection.startup import RUN_S_MAX, told_s
 from zoo import Fault
@@ -61,7 +61,7 @@ def main() -> int:
     parser.add_argument("--every", type=int, default=10, help="every so many faults")
     parser.add_argument("--only", default="", help="a regular expression for module.Class")
     chosen = parser.parse_args()
-    faults = [f for f in scored() if askable(f) and f.profile == "core"][:: chosen.every]
+    faults = [f for f in scored() if f.here and f.profile == "core"][:: chosen.every]
     found = {f: waited_s(f) for f in faults if re.search(chosen.only, key(f))}
     print(summary("samplers", [s for f, s in found.items() if f.samples]))
     print(summary("loaders", [s for f, s in found.items() if not f.samples]))

@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from detect import own
 from detection import rows as data
 from detection.cases import digests
-from detection.faults import askable, key, scored
+from detection.faults import key, scored
 from detection.known import known
 from zoo import Fault
 
@@ -70,7 +70,7 @@ def _shown(examiner: Examiner) -> Iterator[tuple[str, str, bool]]:
 def late(over_s: float, only: str) -> list[Fault]:
     """Faults of loaders without a row, or with one of so many seconds."""
     held = data.read().by_key
-    found = [f for f in scored() if not f.samples and askable(f) and re.search(only, key(f))]
+    found = [f for f in scored() if not f.samples and f.here and re.search(only, key(f))]
     rows = [(fault, held.get((key(fault), "ci", 0))) for fault in found]
     return [fault for fault, row in rows if row is None or row.seconds > over_s]
 

@@ -7,10 +7,7 @@ import hashlib
 import importlib
 import inspect
 
-import torch
 from zoo import PUBLISHED, ZOO, Fault, wrong
-
-from conformance.clauses import clauses
 
 
 @functools.cache
@@ -22,12 +19,6 @@ def scored() -> tuple[Fault, ...]:
 def key(fault: Fault) -> str:
     """The name of a fault in the data: module and class."""
     return f"{fault.module}.{fault.name}".rstrip(".")
-
-
-def askable(fault: Fault) -> list[str]:
-    """The clauses it names that this machine can judge."""
-    here = torch.cuda.is_available()
-    return [name for name in fault.caught_by if here or not clauses()[name].accelerator]
 
 
 def source_digest(fault: Fault) -> str:

@@ -14,7 +14,7 @@ from detect import Detection, Detector
 from zoo import Fault
 
 from detection.cost import cpu_s
-from detection.faults import askable, key, suite_digest
+from detection.faults import key, suite_digest
 from detection.known import known
 from detection.rows import CAUGHT, FAILED, LATE, MISSED, NEEDS_ACCELERATOR, Row
 
@@ -45,7 +45,7 @@ def search(detector: Detector, job: Job) -> Row:
 
 
 def _searched(detector: Detector, job: Job, blank: Row) -> Row:
-    clauses = askable(job.fault)
+    clauses = job.fault.here
     if not clauses:
         return blank
     detector.choose(job.effort, job.seed, job.fault.profile)

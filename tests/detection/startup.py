@@ -77,9 +77,14 @@ def _told(text: str, until: str, baseline: str = "") -> Told | None:
         began = time.time()
         subprocess.run(
             command, cwd=folder, stdout=subprocess.DEVNULL, timeout=RUN_S_MAX, check=False,
-            env={**os.environ, "PYTHONPATH": str(TESTS), TOLD: str(told), UNTIL: until},
+            env={**os.environ, "PYTHONPATH": _path(), TOLD: str(told), UNTIL: until},
         )  # fmt: skip
         if not told.exists():
             return None
         ended, used_s, what = json.loads(told.read_text(encoding="utf-8"))
         return ended - began, used_s, what
+
+
+def _path() -> str:
+    """Where a run finds this module, before where it would look anyway."""
+    return os.pathsep.join(filter(None, (str(TESTS), os.environ.get("PYTHONPATH"))))

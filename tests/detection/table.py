@@ -39,6 +39,9 @@ last word about the first violation, shrinking included.
 CPU seconds are those of all processes together. The machine had other work: its load average was
 {load} in the median on {cores} cores, so wall seconds are far above those of an idle machine.
 "Alone": CPU seconds of the first named clause that told, by itself, without start-up.
+
+Faults of `transfers` that need an accelerator were searched for on another machine, with an H100,
+16 cores, Python 3.12 and torch 2.11; one needs two accelerators to be told from a right loader.
 """
 
 
@@ -110,10 +113,9 @@ def _caught(shown: Shown) -> str:
             f"{min(shares):.2f}", named,
         )  # fmt: skip
         lines.append(_row(cells))
-    needing = sorted(
-        {rows[0].fault for _, _, rows in shown if rows[0].outcome == NEEDS_ACCELERATOR}
-    )
-    told = f"Not scored, as they need an accelerator: {', '.join(needing)}."
+    scored = {rows[0].fault for _, _, rows in shown if rows[0].outcome != NEEDS_ACCELERATOR}
+    needing = sorted({rows[0].fault for _, _, rows in shown} - scored)
+    told = f"Not scored, for want of accelerators: {', '.join(needing)}."
     return "\n".join(lines) + (f"\n\n{told}" if needing else "")
 
 

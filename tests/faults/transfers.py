@@ -234,6 +234,7 @@ class DeviceZero(_Pinning):
 
     CAUGHT_BY = ("transfer.device",)
     ANOMALY = "context-elsewhere"
+    DEVICES = 2
 
     def pin(self, batch: Any) -> Any:
         with torch.cuda.device(0):
