@@ -61,7 +61,8 @@ class Mapped(Recipe):
     sized: it has `__len__`. many: its `__getitems__` gives "all" that is asked, "fewer" or "more",
     fewer as an iterator ("lazy"), or is None ("none"); "held" and "delegated": it gives all, and is
     an attribute of the object, or what `__getattr__` finds; it has no such attribute if empty.
-    gated: every so many items, the last of them stops at the gate.
+    gated: every so many items, the last of them stops at the gate. kept: item i is one object,
+    which the dataset keeps.
     """
 
     n: int
@@ -72,6 +73,7 @@ class Mapped(Recipe):
     gated: int = 0
     forms: tuple[Leaf | Nest, ...] = ()
     each: int = 1
+    kept: bool = False
 
     def form(self, i: int) -> Leaf | Nest:
         """What item i is made of."""
@@ -156,7 +158,8 @@ class Collate(Recipe):
 class Init(Recipe):
     """A `worker_init_fn`: "report" reports, "mark" sets `get_worker_info().dataset.mark` to 1 + the
     worker's number, or to -1 if `get_worker_info()` has another one, "seed" seeds torch alike in
-    all workers, "lambda" cannot be pickled."""
+    all workers, "dice" draws for the first items of a dataset that gives dice, "lambda" cannot be
+    pickled."""
 
     how: str = "report"
     faults: tuple[Fault, ...] = ()

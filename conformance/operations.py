@@ -152,12 +152,14 @@ class Reseed(Operation):
 class Surround(Operation):
     """Change the process's default dtype and thread count, as another machine would, and the digits
     with which decimal numbers are computed. launched: rank and world size, as a launcher leaves
-    them in the environment."""
+    them in the environment. spare: garbage is collected when the caller says so, gradients are not
+    recorded, and threads take turns more often."""
 
     dtype: str = "float64"
     threads: int = 3
     digits: int = 28
     launched: tuple[int, int] | None = None
+    spare: bool = False
 
 
 @dataclass(frozen=True, repr=False)

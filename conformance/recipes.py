@@ -76,10 +76,11 @@ class Values(Recipe):
 
 @dataclass(frozen=True, repr=False)
 class Sparse(Recipe):
-    """`n` weights (float64 tensor) that are zero but for `ones`; large lengths in few words."""
+    """`n` weights (float64 tensor) that are `rest` but for `ones`; large lengths in few words."""
 
     n: int
     ones: tuple[int, ...] = ()
+    rest: float = 0.0
 
 
 @dataclass(frozen=True, repr=False)

@@ -20,7 +20,7 @@ from conformance.scenarios import iterable_parts as parts
             cases.SIGNALLED,
         ),
         "iterable.unsharded": (cases.UNSHARDED,),
-        "iterable.length": (cases.GRID, cases.KINDS),
+        "iterable.length": (cases.GRID, cases.KINDS, cases.RESIZED),
         "iterable.drop-last": (cases.GRID, cases.KINDS, parts.UNEVEN, cases.SIGNALLED),
         "iterable.drop-total": (cases.GRID, cases.KINDS),
         "iterable.ranks": (cases.RANKS,),

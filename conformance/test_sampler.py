@@ -23,7 +23,7 @@ from conformance.scenarios.refusals import FLAGS, REFUSALS
         "sampler.idle-iter": (cases.IDLE,),
         "sampler.index": (cases.TOUR,),
         "sampler.index-int": (cases.TOUR,),
-        "sampler.arguments": (cases.ARGUMENTS,),
+        "sampler.arguments": (cases.ARGUMENTS, cases.INNER_EPOCHS),
         "sampler.arguments-copied": (cases.ALIASED,),
         "sampler.private-rng": (cases.ELSEWHERE, cases.ELSEWHERE_RAISING),
         "sampler.global-rng": (cases.MANUAL,),

@@ -40,7 +40,8 @@ WRONG = (
     "quotients", "settings_left", "loaders_shortcuts", "worker_shortcuts", "lifecycle_shortcuts",
     "lifecycle_threads", "loaders_neglects", "loaders_settings", "worker_neglects",
     "loaders_guesses", "samplers_guesses", "samplers_signs", "loaders_signs", "loaders_trusts",
-    "samplers_lapses", "loaders_lapses", "worker_lapses",
+    "samplers_lapses", "loaders_lapses", "worker_lapses", "samplers_slips",
+    "loaders_slips",
 )  # fmt: skip
 
 RIGHT = {

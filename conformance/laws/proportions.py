@@ -19,7 +19,20 @@ def by_weight(draws: NDArray[np.int64], weights: NDArray[np.float64]) -> Violati
         cell = _by_group(draws, weights, place)
         if cell is not None:
             return Violation("wrong-frequency", f"{part(cell[0], parts, n)} comes {cell[1]}")
-    return _by_level(draws, weights) if n > SHORT else None
+    return _by_level(draws, weights) or _by_remainder(draws, weights) if n > SHORT else None
+
+
+def _by_remainder(draws: NDArray[np.int64], weights: NDArray[np.float64]) -> Violation | None:
+    """Indices that leave the same remainder are drawn in proportion to their sum.
+
+    Uniform numbers on a grid that is too coarse for many weights show in this alone.
+    """
+    for by in (2, 3, 4):
+        cell = _by_group(draws, weights, np.arange(len(weights)) % by)
+        if cell is not None:
+            saw = f"indices that leave {cell[0]} modulo {by} come {cell[1]}"
+            return Violation("wrong-frequency", saw)
+    return None
 
 
 def _by_level(draws: NDArray[np.int64], weights: NDArray[np.float64]) -> Violation | None:

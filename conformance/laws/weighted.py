@@ -168,7 +168,7 @@ def _weights(trace: Trace) -> NDArray[np.float64]:
     """The weights of the case, rounded as their dtype does."""
     weights = trace.case.argument("weights")
     if isinstance(weights, Sparse):
-        made = np.zeros(weights.n)
+        made = np.full(weights.n, weights.rest)
         made[list(weights.ones)] = 1.0
         return made
     require(isinstance(weights, Values))

@@ -165,6 +165,13 @@ def _shuffled_small(setting: Setting) -> Iterator[Case]:
         others = (SEEDS if n == 16 else SEEDS[::2]) if _seeded(setting) else ()
         again = [step for seed in others for step in (Rebuild((("seed", seed),)), *plan[:6])]
         yield Case(ROLE, {"dataset": Data(n)}, [*plan, *again], width, ambient=setting.seed)
+    hundreds = range(256)  # a checksum for a hash makes some of these one
+    plan = [step for e in hundreds for step in (SetEpoch(e), Iterate())]
+    again = [
+        step for seed in hundreds for step in (Rebuild((("seed", seed),)), SetEpoch(0), Iterate())
+    ]
+    for steps in (plan, again) if _seeded(setting) else (plan,):
+        yield Case(ROLE, {"dataset": Data(40)}, steps, 1, ambient=setting.seed)
     plan = [step for e in (0, 1, 2, 0, 3) for step in (SetEpoch(e), Iterate())]
     for n, width in ((2003, 4), (20_003, 5), (70_001, 3)):
         few = [*plan[:4], *[Rebuild((("seed", 7),))] * _seeded(setting), *plan[:4]]

@@ -25,9 +25,8 @@ FULL = (
 )  # fmt: skip
 """Values near the limits of their types."""
 
-SMALL = ("int16", "uint16", "uint32", "uint64")
-"""Types of numpy beside those of usual arithmetic; all of them hold n, as a count of ranks that is
-of a type too small for the data is nothing that happens."""
+SMALL = ("int16", "uint16", "uint32", "uint64", "uint8", "int8")
+"""Types of numpy beside those of usual arithmetic; the last two hold ranks, and not n."""
 
 SIZES = (
     Raw(200, "int32"), Raw(2, "int8"), Raw(3, "uint16"), Raw(7, "uint32"),

@@ -14,7 +14,7 @@ from conformance.case import Case
 from conformance.datasets import Collate, Init, Mapped, Stream
 from conformance.items import ODD
 from conformance.loading import Describe, Drop, Inform, Journal, Schedule
-from conformance.operations import Iterate, Len, Open, Operation, Rebuild, Take
+from conformance.operations import Iterate, Len, Open, Operation, Rebuild, Resize, Take
 from conformance.scenarios import Scenario, Setting
 from conformance.scenarios.loading import PARCELS, ROLE, counted, interleavings, loader, takes
 
@@ -44,6 +44,15 @@ def _grid(setting: Setting) -> Iterator[Case]:
 
 
 _BOTH = (False, True)
+
+
+def _resized(setting: Setting) -> Iterator[Case]:
+    """The data shrink and grow between two passes, and the length is asked before and after."""
+    plan: list[Operation] = [Len(), Iterate(), Resize(5), Len(), Iterate()]
+    plan += [Resize(9), Iterate(), Len()]
+    for workers, drop in itertools.product((0, 2), _BOTH):
+        options: dict[str, Any] = {"num_workers": workers, "batch_size": 2, "drop_last": drop}
+        yield loader(Stream(7, sized=True), plan, **options)
 
 
 def _kinds(setting: Setting) -> Iterator[Case]:
@@ -213,6 +222,7 @@ def _seeds(setting: Setting) -> Iterator[Case]:
 
 SIGNALLED = Scenario("stream-signals", _signals)
 GRID = Scenario("stream-grid", _grid)
+RESIZED = Scenario("stream-resized", _resized)
 KINDS = Scenario("stream-kinds", _kinds)
 ORDERS = Scenario("stream-orders", _orders)
 RANKS = Scenario("stream-ranks", _ranks)

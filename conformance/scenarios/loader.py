@@ -128,6 +128,11 @@ def _collations(setting: Setting) -> Iterator[Case]:
     )  # fmt: skip
     for gives in kinds:
         yield loader(Mapped(3, gives=gives), [Iterate(), Describe()], batch_size=2)
+    for gives, size in itertools.product(
+        ("ordered", "counter", "nested", "list", "tensor"), (1, 2)
+    ):
+        plan = [Iterate(), Describe(), Iterate(), Describe()]
+        yield loader(Mapped(2, gives=gives, kept=True), plan, batch_size=size)
     for gives in ("ordered", "named", "nested"):
         if takes(setting, num_workers=2):
             data = Mapped(3, gives=gives)

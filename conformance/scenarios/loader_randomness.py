@@ -27,6 +27,7 @@ def _generators(setting: Setting) -> Iterator[Case]:
     plan = [
         Reseed(3), Globals(), Rebuild(), Globals(), Reseed(4), Globals(), Iterate(), Globals(),
         Reseed(5), Globals(), Open("a"), Take("a"), Globals(), Drop("a"), Globals(),
+        Open("b"), Take("b"), Reseed(6), Globals(), Drain("b"), Globals(),
     ]  # fmt: skip
     ways: tuple[dict[str, Any], ...] = (
         {}, {"shuffle": True}, {"shuffle": True, "batch_size": None}, {"sampler": PICKED},

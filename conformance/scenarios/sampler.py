@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from hypothesis import strategies as st
 
 from conformance.case import Case
-from conformance.operations import Iterate, Len, SetEpoch
+from conformance.operations import Inspect, Iterate, Len, SetEpoch
 from conformance.recipes import Data, Probe, Values
 from conformance.scenarios import Scenario, Setting, subjects, subjects_drawn
 from conformance.scenarios import sampler_fits as fit
@@ -116,6 +117,20 @@ def _raising_together(setting: Setting) -> Iterator[Case]:
             )
 
 
+def _inner_epochs(setting: Setting) -> Iterator[Case]:
+    """Passes of an inner sampler that has epochs: those before which it is told one, and others."""
+    others: dict[str, Made] = {
+        "BatchSampler": {"batch_size": 2, "drop_last": False}, "DistributedSamplerWrapper": {},
+    }  # fmt: skip
+    rounds = ([SetEpoch(epoch), Iterate(), Inspect(), Iterate(), Inspect()] for epoch in (3, 0, 5))
+    plan = [Iterate(), Inspect(), *itertools.chain.from_iterable(rounds)]
+    if setting.role in others:
+        arguments = {"sampler": Probe("Epoched", 8), **others[setting.role]}
+        for width in _widths(setting):
+            yield Case(setting.role, arguments, plan, width, ambient=setting.seed)
+
+
+INNER_EPOCHS = Scenario("inner epochs", _inner_epochs)
 TOUR = scenario("tour", plans.tour, more=subjects.sources, large=plans.once)
 LEN_BETWEEN = scenario("len between", plans.len_between, more=subjects.uncounted)
 IDLE = scenario("idle iterator", plans.idle_between)

@@ -149,7 +149,8 @@ def elsewhere(setting: Setting, made: Made) -> Plan:
     """The same under other global states; nothing global may change on the way."""
     whole: Plan = [*at(setting, 1), Globals(), Iterate(), Globals(), Iterate()]
     second: Plan = [Reseed(77), Globals(), Rebuild(), Globals(), *whole]
-    return [Reseed(3), Globals(), Rebuild(), Globals(), *whole, *STEP_BY_STEP, *second]
+    others: Plan = [Open("c"), Take("c"), Reseed(5), Globals(), Drain("c"), Globals()]
+    return [Reseed(3), Globals(), Rebuild(), Globals(), *whole, *STEP_BY_STEP, *second, *others]
 
 
 def manual(setting: Setting, made: Made) -> Plan:

@@ -37,6 +37,8 @@ def _deaths(setting: Setting) -> Iterator[Case]:
     yield _dying(Mapped(6, faults=faulty("SystemExit", 0)))
     for how in ("SIG37", "exit 139", "exit 255"):
         yield _dying(Mapped(6, faults=faulty(how, 0)))
+    if takes(setting, timeout=1):  # it bounds how long a batch may take, not whose death is told
+        yield _dying(Mapped(6, faults=faulty("SIGKILL", 0)), timeout=5)
     if takes(setting, in_order=1):
         yield _dying(Mapped(6, faults=faulty("SIGKILL", 0)), in_order=False)
         yield _dying_at_turn("SIGKILL", 3, in_order=False)

@@ -165,8 +165,7 @@ def _asked(setting: Setting) -> Iterator[Case]:
         given = ({"num_workers": 2}, {"num_workers": 3, **KEPT[1]})
         for workers in ({"num_workers": 0}, {"num_workers": 1}, *given):
             yield loader(Mapped(8), plan, **workers, **options)
-        if all(order.sized for order in options.values() if isinstance(order, Order)):
-            yield loader(Mapped(8), [Journal(), Len(), Len(), Journal(), *plan[1:]], **options)
+        yield loader(Mapped(8), [Journal(), Len(), Len(), Journal(), *plan[1:]], **options)
 
 
 def _asked_again(setting: Setting) -> Iterator[Case]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from conformance.case import Case
-from conformance.datasets import GENERATORS, Collate, Mapped, Stream
+from conformance.datasets import GENERATORS, Collate, Init, Mapped, Stream
 from conformance.loading import Drop, Printed, Schedule, Settle, Strike, Trickle
 from conformance.operations import Iterate, Open, Operation, Rebuild, Reseed, Take
 from conformance.recipes import Generator
@@ -51,6 +51,10 @@ def _dice(setting: Setting) -> Iterator[Case]:
         yield loader(Mapped(8, gives="dice"), plan, num_workers=2, **SINGLE, **options)
     plan = [Reseed(3, "torch"), Rebuild(()), Iterate(), Iterate()]
     yield loader(Mapped(2 * MANY, gives="dice"), plan, num_workers=MANY, **SINGLE)
+    if setting.accepts("worker_init_fn"):
+        early = {"worker_init_fn": Init("dice"), "num_workers": 2, **SINGLE}
+        plan = [Reseed(3, "torch"), Rebuild(()), *_passes(2)]
+        yield loader(Mapped(2 * EACH, gives="dice", gated=1), plan, **early)
     # Two passes at a time.
     woven = [Open("a"), Open("b"), *[Take("a", 2), Take("b", 2)] * 4, Iterate()]
     for options in KEPT:

@@ -133,6 +133,9 @@ def _agree_small(setting: Setting) -> Iterator[Case]:
     plans: list[Plan] = [[Iterate()], [SetEpoch(1), Iterate(), SetEpoch(2), Iterate()]]
     for inner, plan, width in itertools.product(GLOBAL_RANDOM, plans, (2, 3, 4, 5)):
         yield wrapped(inner, plan, width, {}, ambient=setting.seed)
+    late: list[Plan] = [[Iterate(), Iterate(), Iterate()], plans[1]]
+    for plan, width in itertools.product(late, (2, 3)):
+        yield wrapped(Probe("LateRandom", 12), plan, width, {}, ambient=setting.seed)
 
 
 @st.composite

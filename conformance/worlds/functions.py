@@ -16,7 +16,11 @@ from conformance.recipes import part
 from conformance.worlds.gate import Gate
 from conformance.worlds.keys import KEYS
 from conformance.worlds.observe import whole_number
+from conformance.worlds.samples import dice
 from conformance.worlds.workload import Info, mishap
+
+EARLY = 8
+"""For so many items a `worker_init_fn` draws."""
 
 
 class Unsized:
@@ -128,6 +132,8 @@ class Initialising:
         mishap(self.recipe.faults, "init", worker, self.gate)
         if self.recipe.how == "seed":
             torch.manual_seed(5)
+        if self.recipe.how == "dice":
+            self.info().dataset.early = [dice() for _ in range(EARLY)]
         if self.recipe.how == "mark":
             info = self.info()
             info.dataset.mark = 1 + worker if info.id == worker else -1

@@ -235,6 +235,15 @@ class TorchUnsized(Unsized):
         return iter(torch.randperm(self.count).tolist())
 
 
+class LateRandom(TorchRandom):
+    """In order in its first pass, as a curriculum begins, and drawn in all that follow."""
+
+    def __iter__(self) -> Iterator[int]:
+        self.seen["passes"] += 1
+        early = self.seen["passes"] == 1
+        return iter(range(self.count) if early else torch.randperm(self.count).tolist())
+
+
 class NumpyRandom(TorchRandom):
     """The same from numpy's global state."""
 
@@ -256,6 +265,6 @@ PROBES: dict[str, Any] = {
     for probe in (
         Counting, Descending, Posing, Doubling, Unsized, Endless, Lying, Raising, Epoched,
         Turning, Pairs,
-        Sourced, Bucketed, TorchRandom, TorchUnsized, NumpyRandom, PythonRandom,
+        Sourced, Bucketed, TorchRandom, TorchUnsized, LateRandom, NumpyRandom, PythonRandom,
     )
 }  # fmt: skip

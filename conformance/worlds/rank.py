@@ -8,6 +8,7 @@ import gc
 import itertools
 import math
 import pickle
+import sys
 import time
 from collections import deque
 from collections.abc import Callable
@@ -201,6 +202,10 @@ class Rank:
         torch.set_default_dtype(getattr(torch, operation.dtype))
         torch.set_num_threads(operation.threads)
         decimal.getcontext().prec = operation.digits
+        if operation.spare:
+            gc.disable()
+            torch.set_grad_enabled(False)
+            sys.setswitchinterval(0.002)
         if operation.launched is not None:
             launch(dict(zip(LAUNCHED, map(str, operation.launched), strict=True)))
         return None, None

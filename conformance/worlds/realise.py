@@ -119,7 +119,7 @@ class Realiser:
         return made
 
     def _sparse(self, recipe: Sparse) -> torch.Tensor:
-        weights = torch.zeros(recipe.n, dtype=torch.float64)
+        weights = torch.full((recipe.n,), recipe.rest, dtype=torch.float64)
         weights[list(recipe.ones)] = 1.0
         return weights
 

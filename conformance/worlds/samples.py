@@ -118,9 +118,13 @@ def draw_from(own: Any) -> int:
     return int(torch.randint(DRAWS, (), generator=own))
 
 
+def dice() -> tuple[int, int, int]:
+    """A draw each from the global generators of torch, numpy and `random`."""
+    return int(torch.randint(DRAWS, ())), np.random.randint(DRAWS), random.randrange(DRAWS)
+
+
 def _dice(i: int, data: Any) -> Any:
-    draws = int(torch.randint(DRAWS, ())), np.random.randint(DRAWS), random.randrange(DRAWS)
-    return (i, data.worker, *draws)
+    return (i, data.worker, *(data.early.pop() if data.early else dice()))
 
 
 def _info(i: int, data: Any) -> Any:

@@ -10,6 +10,7 @@ import functools
 import os
 import types
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -64,7 +65,8 @@ class _Source:
     def __init__(self, recipe: Mapped | Stream, gate: Gate, info: Info) -> None:
         self.recipe, self.gate, self.info = recipe, gate, info
         self.n, self.mark, self.buffer = recipe.n, 0, torch.zeros((), dtype=torch.int64)
-        self.state, self.met = State(), set[Fault]()
+        self.state, self.met, self.kept = State(), set[Fault](), dict[int, Any]()
+        self.early: list[tuple[int, int, int]] = []
         self.held = (lambda: None) if recipe.gives.startswith("held") else None
         self.burst = Bursting(0) if recipe.gives == "bursting" else None
         self.stored = torch.arange(STORED) if recipe.gives == "stored" else None
@@ -105,6 +107,11 @@ class _Source:
         given = mishap(self.recipe.faults, "item", i, self.gate, self.met)
         if given is not None:
             return given
+        if isinstance(self.recipe, Mapped) and self.recipe.kept:
+            return self.kept[i] if i in self.kept else self.kept.setdefault(i, self._made(i))
+        return self._made(i)
+
+    def _made(self, i: int) -> Any:
         if isinstance(self.recipe, Mapped) and self.recipe.gives == "formed":
             return formed(self.recipe.form(i), i)
         return make(self.recipe.gives, i, self)
@@ -228,7 +235,8 @@ class _Streaming(_Source):
         """The elements that are this worker's to give."""
         info = self.info()
         worker, workers = (info.id, info.num_workers) if info else (0, 1)
-        return self.recipe.share(worker, workers, self.rank, self.world_size)
+        recipe = replace(self.recipe, n=self.n)
+        return recipe.share(worker, workers, self.rank, self.world_size)
 
 
 @functools.cache

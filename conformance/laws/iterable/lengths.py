@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect
 from typing import Any
 
 from conformance import operations as op
@@ -26,18 +27,21 @@ def length(trace: Trace) -> Violation | None:
     data, case = elements(trace), trace.case
     require(data.sized and (data.shard in DIVIDED or workers(case) < 2))
     rank = built(trace)
-    told, found = of(rank, op.Len), passes(rank)
+    found = passes(rank)
+    told = [(at, e) for at, e in enumerate(rank.events) if isinstance(e.operation, op.Len)]
+    resized = [at for at, e in enumerate(rank.events) if isinstance(e.operation, op.Resize)]
     require(told and not of(rank, op.Rebuild))
     about = ("with" if workers(case) else "without") + " workers"
     about += ", drop_last" if dropping(case) else ""
-    for event in told:
+    for at, event in told:
         if event.error is not None:
             if not event.error.is_a("TypeError"):
                 saw = f"len() raised {event.error}, not TypeError"
                 return Violation("length-error", saw, about=about)
             continue
         for run in found:
-            if event.value != len(run.items):
+            one_size = bisect(resized, at) == bisect(resized, run.begun)
+            if one_size and event.value != len(run.items):
                 saw = f"len() is {event.value}, and {len(run.items)} batches came"
                 return Violation("wrong-length", saw, events=rows(rank, run), about=about)
     return None

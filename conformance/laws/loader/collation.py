@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable
 from itertools import permutations
@@ -101,7 +102,7 @@ def collate(trace: Trace) -> Violation | None:
             return Violation("refused", saw, events=rows(rank, run), about=gives)
     described = [text for event in of(rank, lo.Describe) for text in event.value]
     require(described)
-    for text, batch in zip(described, due or [], strict=False):
+    for text, batch in zip(described, itertools.cycle(due or []), strict=False):
         formed = gives == "formed"
         if not (agrees(text, case, batch) if formed else _fits(gives, text, batch)):
             what = mapped(case).form(batch[0]) if formed else f"a {gives}"

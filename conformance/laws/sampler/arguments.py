@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import itertools
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -20,19 +21,35 @@ from conformance.laws.comparison import (
 )
 from conformance.laws.views import rows, shown, size, whole_passes
 from conformance.recipes import Probe
-from conformance.trace import Event, Trace
+from conformance.trace import Event, RankTrace, Trace
 
 REFUSALS = ("ValueError", "TypeError")
 
 
 @law("sampler.arguments")
 def arguments(trace: Trace) -> Violation | None:
+    told = [told for rank in trace for told in _told(rank)]
     seen = [(rank.rank, e.value) for rank, _, e in events(trace) if is_digest(e)]
-    require(seen)
+    require(seen or told)
+    if any(told) and trace.policies.get("epochs") != "advance":
+        saw = (
+            f"a pass told the inner sampler {next(filter(None, told))}, with no set_epoch before it"
+        )
+        return Violation("inner-told", saw)
     changed = [rank for rank, (handed_over, now) in seen if handed_over != now]
     if changed:
         return Violation("arguments-mutated", f"rank {changed[0]}: the caller's sequences changed")
     return None
+
+
+def _told(rank: RankTrace) -> Iterator[list[int]]:
+    """Epochs that an inner sampler was told in passes before which nobody had called set_epoch."""
+    looks = [n for n, event in enumerate(rank.events) if isinstance(event.operation, op.Inspect)]
+    for one, other in itertools.pairwise(looks):
+        between = [event.operation for event in rank.events[one + 1 : other]]
+        before, after = (rank.events[n].value for n in (one, other))
+        if between and all(isinstance(did, op.Iterate) for did in between) and before and after:
+            yield after.get("epochs", [])[len(before.get("epochs", [])) :]
 
 
 @law("sampler.arguments-copied")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.datasets import Mapped, Order, Stream
+from conformance.datasets import Init, Mapped, Order, Stream
 from conformance.items import ODD
 from conformance.loading import Free, Hold, Schedule, Shut, Strike, Tell
 from conformance.operations import Resize
@@ -17,12 +17,16 @@ from conformance.worlds.keys import ODD as ODD_KEYS
 
 DRAWS = "1 << 30"
 
+ROLLED = (
+    f"int(torch.randint({DRAWS}, ())), numpy.random.randint({DRAWS}), random.randrange({DRAWS})"
+)
+"""A draw each from the global generators."""
+
 GIVES = {
     "mingled": "i + i % 2 / 10 if i % 2 else i", "number": "i",
     "parcel": "i", "tensor": "torch.tensor(i)", "buffer": "self.buffer.fill_(i)",
     "buffers": "[self.buffer.fill_(i)]",
-    "dice": "(i, worker, int(torch.randint({d}, ())), numpy.random.randint({d}),"
-    " random.randrange({d}))",
+    "dice": f"(i, worker, {ROLLED})",
     "marked": "1000 * self.mark + i", "bulk": "bytes([i % 256]) * (1 << 20)",
     "dict": "{{'x': torch.tensor([i, i + 1]), 'y': i}}",
     "ordered": "collections.OrderedDict(b=i, a=torch.tensor(float(i)))",
@@ -105,6 +109,8 @@ def item(draft: Draft, gives: str) -> str:
     text = GIVES[gives].format(d=DRAWS)
     if gives == "marked":
         text = text.replace("self.mark", STATE[_told(draft)][2])
+    if gives == "dice" and _early(draft):
+        text = f"(i, worker, *(self.early.pop() if self.early else ({ROLLED})))"
     sampled(draft, *CLASSES.get(gives, ()))
     if gives == "named":
         draft.need("collections")
@@ -118,6 +124,11 @@ def item(draft: Draft, gives: str) -> str:
     held = STATE[_told(draft)][0] if gives == "marked" else OWN.get(gives, "")
     draft.need(*(name for name in MODULES if f"{name}." in text or f"{name}." in held))
     return text
+
+
+def _early(draft: Draft) -> bool:
+    """Whether a `worker_init_fn` draws for the items."""
+    return dict(draft.case.arguments).get("worker_init_fn") == Init("dice")
 
 
 def _told(draft: Draft) -> str:
@@ -192,6 +203,8 @@ def _held(draft: Draft, gives: str) -> list[str]:
         return [info, *[f"loader = {role_name(draft, 'DataLoader')}"] * (gives == "inside")]
     if gives.startswith("own-") or gives in ("stored", "bursting"):
         return ["def __init__(self):", f"    self.{OWN[gives]}"]
+    if gives == "dice" and _early(draft):
+        return ["early = []"]
     return [OWN[gives]] if gives in OWN else []
 
 

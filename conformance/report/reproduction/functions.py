@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from conformance.datasets import Collate, Init, Order
 from conformance.operations import SetEpoch
+from conformance.report.reproduction.datasets import ROLLED
 from conformance.report.reproduction.draft import Draft, indented
 from conformance.report.reproduction.forms import odd
 from conformance.report.reproduction.gates import held, reported
@@ -139,6 +140,9 @@ def init(draft: Draft, recipe: Init) -> str:
     if recipe.how == "seed":
         draft.need("torch")
         body.append("torch.manual_seed(5)")
+    if recipe.how == "dice":
+        body.append(f"dataset = {role_name(draft, 'get_worker_info')}().dataset")
+        body.append(f"dataset.early = [({ROLLED}) for _ in range(8)]")
     if recipe.how == "mark":
         body.append(f"info = {role_name(draft, 'get_worker_info')}()")
         body.append("info.dataset.mark = 1 + worker if info.id == worker else -1")

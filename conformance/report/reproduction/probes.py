@@ -49,6 +49,8 @@ POSES = {
 RANDOM = {
     "TorchRandom": "torch.randperm(self.count).tolist()",
     "TorchUnsized": "torch.randperm(self.count).tolist()",
+    "LateRandom": "torch.randperm(self.count).tolist()"
+    " if self.seen['passes'] > 1 else range(self.count)",
     "NumpyRandom": "numpy.random.permutation(self.count).tolist()",
     "PythonRandom": "random.sample(range(self.count), self.count)",
 }

@@ -75,6 +75,9 @@ def surround(draft: Draft, step: op.Surround, event: Event) -> list[str]:
     if step.digits != op.Surround().digits:
         draft.need("decimal")
         lines.append(f"decimal.getcontext().prec = {step.digits}")
+    if step.spare:
+        draft.need("gc", "sys")
+        lines.append("gc.disable(); torch.set_grad_enabled(False); sys.setswitchinterval(0.002)")
     if step.launched is not None:
         draft.need("os")
         rank, size = map(str, step.launched)

@@ -193,8 +193,8 @@ def _spelled(items: Any) -> str:
 
 def _sparse(draft: Draft, recipe: Sparse, lines: list[str]) -> str:
     draft.need("torch")
-    zeros = f"torch.zeros({recipe.n}, dtype=torch.float64)"
-    return f"{zeros}.index_fill(0, torch.tensor({list(recipe.ones)}, dtype=torch.int64), 1.0)"
+    rest = f"torch.full(({recipe.n},), {recipe.rest}, dtype=torch.float64)"
+    return f"{rest}.index_fill(0, torch.tensor({list(recipe.ones)}, dtype=torch.int64), 1.0)"
 
 
 def _generator(draft: Draft, recipe: Generator, lines: list[str]) -> str:

@@ -1,0 +1,148 @@
+"""Slips of loaders: they keep order in what is the caller's own, and start a turn too early."""
+
+from __future__ import annotations
+
+import gc
+import random
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import torch
+
+from reference import DataLoader, IterableDataset, default_collate
+from reference.loader.failure import WorkerDied
+from reference.loader.seeds import seed_worker
+
+
+class TidiesUp(DataLoader[Any]):
+    """After a pass the global states are as they were before it, whatever the caller has drawn."""
+
+    CAUGHT_BY = ("loader.global-rng",)
+    ANOMALY = "global-state-changed"
+
+    def __iter__(self) -> Iterator[Any]:
+        batches = super().__iter__()
+        return batches if self.generator is None else _tidy(batches)
+
+
+def _tidy(batches: Iterator[Any]) -> Iterator[Any]:
+    states = torch.get_rng_state(), np.random.get_state(), random.getstate()
+    yield from batches
+    torch.set_rng_state(states[0])
+    np.random.set_state(states[1])
+    random.setstate(states[2])
+
+
+def _into_first(samples: list[Any]) -> Any:
+    first = samples[0]
+    if not isinstance(first, dict) or type(first) is dict:
+        return default_collate(samples)
+    first.update({key: default_collate([one[key] for one in samples]) for key in list(first)})
+    return first
+
+
+class FillsTheFirstItem(DataLoader[Any]):
+    """A batch of dicts of a class of its own is its first item, which the dataset may have kept."""
+
+    CAUGHT_BY = ("loader.collate",)
+
+    def __init__(self, dataset: Any, *arguments: Any, **options: Any) -> None:
+        if len(arguments) < 6 and options.get("batch_size", 1) is not None:
+            options.setdefault("collate_fn", _into_first)
+        super().__init__(dataset, *arguments, **options)
+
+
+class _Prepared:
+    def __init__(self, function: Callable[[int], Any]) -> None:
+        self.function = function
+
+    def __call__(self, worker: int) -> None:
+        seed = torch.initial_seed() - worker
+        seed_worker(seed, 0)
+        self.function(worker)
+        seed_worker(seed, worker)
+
+
+class PreparesAlike(DataLoader[Any]):
+    """While `worker_init_fn` runs, the workers of a pass have one random state."""
+
+    CAUGHT_BY = ("workers.seeds",)
+    ANOMALY = "workers-alike"
+
+    def __init__(self, dataset: Any, *arguments: Any, **options: Any) -> None:
+        super().__init__(dataset, *arguments, **options)
+        if self.worker_init_fn is not None:
+            object.__setattr__(self, "worker_init_fn", _Prepared(self.worker_init_fn))
+
+
+class CountsItsBatches(DataLoader[Any]):
+    """Where a sampler has no length, the loader's is found by a pass of it."""
+
+    CAUGHT_BY = ("workers.sampler-once",)
+    ANOMALY = "sampler-asked-beside"
+
+    def __len__(self) -> int:
+        try:
+            return super().__len__()
+        except TypeError:
+            batches = self.batch_sampler
+            if batches is None:
+                raise
+            return sum(1 for _ in batches)
+
+
+class RemembersTheStream(DataLoader[Any]):
+    """The length of an iterable dataset is asked once, though it may grow."""
+
+    CAUGHT_BY = ("iterable.length",)
+    ANOMALY = "wrong-length"
+    known: int | None = None
+
+    def __len__(self) -> int:
+        if not isinstance(self.dataset, IterableDataset):
+            return super().__len__()
+        if self.known is None:
+            self.known = super().__len__()
+        return self.known
+
+
+class _Impatient:
+    def __init__(self, batches: Iterator[Any]) -> None:
+        self.batches = batches
+
+    def __iter__(self) -> _Impatient:
+        return self
+
+    def __next__(self) -> Any:
+        try:
+            return next(self.batches)
+        except WorkerDied:
+            raise RuntimeError("no batch has come within the timeout") from None
+
+
+class TimeoutForADeath(DataLoader[Any]):
+    """With a timeout, all that is told of a worker's death is that its batch did not come."""
+
+    CAUGHT_BY = ("workers.death",)
+    ANOMALY = "worker-unnamed"
+
+    def __iter__(self) -> Iterator[Any]:
+        batches = super().__iter__()
+        return _Impatient(batches) if self.timeout and self.num_workers else batches
+
+
+class CollectsAgain(DataLoader[Any]):
+    """Garbage collection rests while workers start and then begins, whoever had switched it off."""
+
+    CAUGHT_BY = ("lifecycle.leftovers",)
+    ANOMALY = "left-changed"
+
+    def __iter__(self) -> Iterator[Any]:
+        if not self.num_workers:
+            return super().__iter__()
+        gc.disable()
+        try:
+            return super().__iter__()
+        finally:
+            gc.enable()

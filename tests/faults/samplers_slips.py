@@ -1,0 +1,130 @@
+"""Slips of samplers: a number of bits too few, a sum for a hash, a habit taken for a nature."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from itertools import chain, islice
+from typing import Any
+
+import numpy as np
+import torch
+
+from reference import (
+    BatchSampler,
+    DistributedSampler,
+    DistributedSamplerWrapper,
+    RandomSampler,
+    WeightedRandomSampler,
+)
+from reference.sampler import mix
+from reference.wrapper import _length, seeded
+
+
+class SumsForAHash(DistributedSampler):
+    """Seed and epoch are hashed by a sum of characters times places, so that far ones meet."""
+
+    CAUGHT_BY = ("distributed.epochs-differ", "distributed.seed")
+    ANOMALY = "stale-epoch"
+
+    def _pass_seed(self) -> int:
+        text = f"{self.seed}/{self.epoch}"
+        return sum(place * ord(letter) for place, letter in enumerate(text, 1)) + 1000 * len(text)
+
+
+class CountsRanksInBytes(DistributedSampler):
+    """The number of ranks is checked, and kept as a `numpy.uint8`, in which the total overflows."""
+
+    CAUGHT_BY = ("sampler.integer-like",)
+
+    def __init__(self, dataset: Any, num_replicas: Any = None, *more: Any, **options: Any) -> None:
+        super().__init__(dataset, num_replicas, *more, **options)
+        self.given = self.num_replicas if num_replicas is None else num_replicas
+
+    def __iter__(self) -> Iterator[int]:
+        with np.errstate(over="ignore"):
+            total = int(len(self) * self.given)
+        return islice(super().__iter__(), total // self.num_replicas)
+
+
+class RemindsOfTheEpoch(BatchSampler):
+    """Each pass tells the inner sampler the epoch anew, also one that its owner has passed by."""
+
+    CAUGHT_BY = ("sampler.arguments",)
+    ANOMALY = "inner-told"
+    epoch: int | None = None
+
+    def __iter__(self) -> Iterator[Any]:
+        if self.epoch is not None:
+            self.sampler.set_epoch(self.epoch)
+        items = chain(self.sampler)
+        while batch := [*islice(items, self.batch_size)]:
+            if len(batch) == self.batch_size or not self.drop_last:
+                yield batch
+
+    @property
+    def set_epoch(self) -> Any:
+        """Offered exactly when the inner sampler has one."""
+        inner = self.sampler.set_epoch
+
+        def told(epoch: int) -> None:
+            inner(epoch)
+            self.epoch = epoch
+
+        return told
+
+
+class FloatsForDraws(WeightedRandomSampler):
+    """Uniform numbers of 24 bits choose among millions of weights, which some of them favour."""
+
+    CAUGHT_BY = ("weighted.frequencies",)
+    ANOMALY = "wrong-frequency"
+
+    def _search(self) -> torch.Tensor:
+        upper = self.weights.double().cumsum(0)
+        thrown = torch.rand(self.num_samples, generator=self.generator)
+        return torch.searchsorted(upper, thrown.double() * upper[-1], right=True)
+
+
+def _states() -> list[Any]:
+    return [torch.get_rng_state().tolist(), repr(np.random.get_state()), random.getstate()]
+
+
+class JudgesByTheFirstPass(DistributedSamplerWrapper):
+    """An inner sampler that drew nothing in its first pass is never again read under one seed."""
+
+    CAUGHT_BY = ("wrapper.agree",)
+    ANOMALY = "ranks-disagree"
+    random: bool | None = None
+
+    def _draw(self) -> list[Any]:
+        if self.random is False:
+            return self._read()
+        with seeded(mix(self.seed, self.epoch)):
+            before = _states()
+            drawn = self._read()
+            self.random = _states() != before
+        return drawn
+
+    def _gather(self, digest: Any) -> list[Any]:
+        return [digest]
+
+    def _read(self) -> list[Any]:
+        declared, drawn = _length(self.sampler), list(iter(self.sampler))
+        if declared not in (None, len(drawn)):
+            raise RuntimeError(f"sampler has length {declared}, but yielded {len(drawn)} items")
+        return drawn
+
+
+class PutsBackWhatItFound(RandomSampler):
+    """After a pass the global states are as they were before it, whatever the caller has drawn."""
+
+    CAUGHT_BY = ("sampler.private-rng",)
+
+    def __iter__(self) -> Iterator[int]:
+        states = torch.get_rng_state(), np.random.get_state(), random.getstate()
+        yield from super().__iter__()
+        if self.generator is not None:
+            torch.set_rng_state(states[0])
+            np.random.set_state(states[1])
+            random.setstate(states[2])
