@@ -27,7 +27,6 @@ def _generators(setting: Setting) -> Iterator[Case]:
     plan = [
         Reseed(3), Globals(), Rebuild(), Globals(), Reseed(4), Globals(), Iterate(), Globals(),
         Reseed(5), Globals(), Open("a"), Take("a"), Globals(), Drop("a"), Globals(),
-        Open("b"), Take("b"), Reseed(6), Globals(), Drain("b"), Globals(),
     ]  # fmt: skip
     ways: tuple[dict[str, Any], ...] = (
         {}, {"shuffle": True}, {"shuffle": True, "batch_size": None}, {"sampler": PICKED},
@@ -40,6 +39,10 @@ def _generators(setting: Setting) -> Iterator[Case]:
     for way, count in itertools.product(ways, counts):
         for options in options_of(setting, [{**way, **count, "generator": Generator(1)}]):
             yield loader(Mapped(6), plan, **options)
+    # What the caller does meanwhile stays done.
+    meanwhile = [Open("b"), Take("b"), Reseed(6), Globals(), Drain("b"), Globals()]
+    for options in options_of(setting, [{**count, "generator": Generator(1)} for count in counts]):
+        yield loader(Mapped(6), meanwhile, **options)
 
 
 def _late(setting: Setting) -> Iterator[Case]:
