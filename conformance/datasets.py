@@ -16,6 +16,10 @@ GENERATORS = ("Generator", "RandomState", "Random", "torch")
 """What a dataset may hold to draw from: numpy's two kinds, Python's, torch's."""
 
 
+POSED = 100
+"""Items that a dataset holds and does not give begin here."""
+
+
 @dataclass(frozen=True, repr=False)
 class Fault(Recipe):
     """What goes wrong, where, and at which index (or batch, or worker).
@@ -50,9 +54,9 @@ class Mapped(Recipe):
     held-marked: as marked, of such a dataset. bursting: i; what the dataset holds cannot be
     unpickled. stored: i, from a tensor of 256 KiB. listed: as marked, from a plain list. A
     sample of a container for collation: dict, counter, tuple, named, nested, text, float, mingled
-    (an int for even items, a float for odd ones), array, mixed, foreign; of one that is to be
-    kept: bag, row, pair, range. views: a tensor of 75 KiB, and two
-    more that lie in its memory, in another order and in part. odd: one of `items.ODD`. formed:
+    (an int for even items, a float for odd ones), blended (so are a tensor and an array), array,
+    mixed, foreign; of one that is to be kept: bag, row, pair, range. views: a tensor of 75 KiB, and
+    two more that lie in its memory, in another order and in part. odd: one of `items.ODD`. formed:
     what `form` says.
 
     forms, each: the first `each` items are of the first form, as many of the second, and so on.
@@ -62,7 +66,8 @@ class Mapped(Recipe):
     fewer as an iterator ("lazy"), or is None ("none"); "held" and "delegated": it gives all, and is
     an attribute of the object, or what `__getattr__` finds; it has no such attribute if empty.
     gated: every so many items, the last of them stops at the gate. kept: item i is one object,
-    which the dataset keeps.
+    which the dataset keeps. poses: it derives from "list" or from torch's TensorDataset
+    ("tensors"), and holds what that would give, but gives items of its own.
     """
 
     n: int
@@ -74,6 +79,7 @@ class Mapped(Recipe):
     forms: tuple[Leaf | Nest, ...] = ()
     each: int = 1
     kept: bool = False
+    poses: str = ""
 
     def form(self, i: int) -> Leaf | Nest:
         """What item i is made of."""
@@ -87,10 +93,11 @@ class Stream(Recipe):
     shard: "worker" (worker w of W gives w, w + W, ...), "rank" (the same over all workers of all
     ranks), "skewed" (worker 0 gives all but W - 1 elements), "blocks" (worker after worker a block
     of consecutive elements), "uneven" (blocks of the given `lengths`; the last worker gives what
-    the others leave), "none" (every worker gives all).
-    sized: it has `__len__`, which says n. gives, faults, gated: as for `Mapped`; a gated stream
-    stops before every `gated`-th element that a worker gives, and before its last. again: asked
-    after its end, it starts over. itself: it is its own iterator, and `__iter__` starts it over.
+    the others leave), "told" (the worker whose turn `Tell` has set gives all), "none" (every worker
+    gives all).
+    sized: it has `__len__`, which says n, or what it `claims`. gives, faults, gated: as for
+    `Mapped`; a gated stream stops before every `gated`-th element that a worker gives, and before
+    its last. again: asked after its end, it starts over. itself: it is its own iterator, and `__iter__` starts it over.
     """
 
     n: int
@@ -102,6 +109,7 @@ class Stream(Recipe):
     again: bool = False
     lengths: tuple[int, ...] = ()
     itself: bool = False
+    claims: int | None = None
 
     def share(self, worker: int, workers: int, rank: int = 0, world_size: int = 1) -> list[int]:
         """The elements that this worker gives, in order."""
@@ -134,8 +142,8 @@ class Order(Recipe):
     batch has one index, the others none), and indices that stand for 0 .. n-1: "texts", "tuples",
     "named" (named tuples), "lists", "pairs", "arrays" (of numpy, of two numbers), "odd" (None, an
     empty text, ...: six at most), "flags" (True and False, which are not 1 and 0),
-    "labels" (integers with an attribute that tells), "long" (texts of 256 KiB). sized: it has
-    `__len__`.
+    "labels" (integers with an attribute that tells), "far" (integers below -1000), "long" (texts
+    of 256 KiB). sized: it has `__len__`.
     """
 
     n: int

@@ -13,6 +13,7 @@ from conformance.scenarios import iterable_parts as parts
         "iterable.worker-info": (cases.TOLD, cases.TOLD_SPAWNED),
         "iterable.once": (
             cases.GRID,
+            cases.CLAIMING,
             cases.KINDS,
             parts.UNEVEN,
             parts.BROKEN,

@@ -16,6 +16,7 @@ from conformance.scenarios import loader_samplers as samplers
     {
         "loader.batches": (
             cases.MODES,
+            cases.POSING,
             cases.AGAIN,
             samplers.SAMPLED,
             forms.FORMS,

@@ -44,7 +44,9 @@ def collation(case: Case) -> str:
 ASCENDING = ("ascending", "descending", "again", "understated")
 """Orders whose indices are 0, 1, ..., up or down."""
 
-KEYED = ("texts", "tuples", "named", "lists", "pairs", "arrays", "odd", "flags", "labels", "long")
+KEYED = (
+    "texts", "tuples", "named", "lists", "pairs", "arrays", "odd", "flags", "labels", "far", "long",
+)  # fmt: skip
 """Orders whose indices stand for 0, 1, ... and are no numbers."""
 
 

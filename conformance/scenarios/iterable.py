@@ -46,6 +46,13 @@ def _grid(setting: Setting) -> Iterator[Case]:
 _BOTH = (False, True)
 
 
+def _claiming(setting: Setting) -> Iterator[Case]:
+    """The length is that of one worker's part, or too low an estimate: all that comes is given."""
+    for workers, claims in itertools.product((0, 2), (4, 7)):
+        options: dict[str, Any] = {"num_workers": workers, "batch_size": 2}
+        yield loader(Stream(8, sized=True, claims=claims), WHOLE, **options)
+
+
 def _resized(setting: Setting) -> Iterator[Case]:
     """The data shrink and grow between two passes, and the length is asked before and after."""
     plan: list[Operation] = [Len(), Iterate(), Resize(5), Len(), Iterate()]
@@ -223,6 +230,7 @@ def _seeds(setting: Setting) -> Iterator[Case]:
 SIGNALLED = Scenario("stream-signals", _signals)
 GRID = Scenario("stream-grid", _grid)
 RESIZED = Scenario("stream-resized", _resized)
+CLAIMING = Scenario("stream-claiming", _claiming)
 KINDS = Scenario("stream-kinds", _kinds)
 ORDERS = Scenario("stream-orders", _orders)
 RANKS = Scenario("stream-ranks", _ranks)

@@ -123,8 +123,9 @@ def _drawn(draw: st.DrawFn, setting: Setting) -> Case:
 def _collations(setting: Setting) -> Iterator[Case]:
     """One case for each kind of item; those with structure with a worker as well."""
     kinds = (
-        "number", "tensor", "float", "flag", "mingled", "array", "scalar", "text", "bytes", "dict",
-        "ordered", "counter", "tuple", "list", "named", "nested", "foreign", "none",
+        "number", "tensor", "float", "flag", "mingled", "blended", "array", "scalar", "text",
+        "bytes", "dict", "ordered", "counter", "tuple", "list", "named", "nested", "foreign",
+        "none",
     )  # fmt: skip
     for gives in kinds:
         yield loader(Mapped(3, gives=gives), [Iterate(), Describe()], batch_size=2)
@@ -137,6 +138,14 @@ def _collations(setting: Setting) -> Iterator[Case]:
         if takes(setting, num_workers=2):
             data = Mapped(3, gives=gives)
             yield loader(data, [Iterate(), Describe()], batch_size=2, num_workers=2)
+
+
+def _posing(setting: Setting) -> Iterator[Case]:
+    """Datasets that derive from what a loader may know, and have a `__getitem__` of their own."""
+    ways: tuple[dict[str, Any], ...] = ({"batch_size": 2}, {"batch_size": None})
+    for poses, way in itertools.product(("tensors", "list"), ways):
+        for workers in options_of(setting, ({}, {"num_workers": 2})):
+            yield loader(Mapped(5, poses=poses), [Len(), Iterate()], **way, **workers)
 
 
 def _unsized(setting: Setting) -> Iterator[Case]:
@@ -225,6 +234,7 @@ def _refusals(setting: Setting) -> Iterator[Case]:
 MODES = Scenario("loader-modes", _modes, lambda s: _drawn(s), share=0.4)
 AGAIN = Scenario("loader-again", _again)
 COLLATIONS = Scenario("loader-collations", _collations)
+POSING = Scenario("loader-posing", _posing)
 UNSIZED = Scenario("loader-unsized", _unsized)
 EMPTY = Scenario("loader-empty", _empty)
 GETITEMS = Scenario("loader-getitems", _getitems)

@@ -44,6 +44,7 @@ RARE: tuple[dict[str, Any], ...] = (
     {"batch_size": 2, "sampler": Order(5, "labels")},
     {"batch_size": None, "sampler": Order(2, "flags")},
     {"batch_size": None, "sampler": Order(5, "labels")},
+    {"batch_size": 2, "sampler": Order(5, "far")},
     {"batch_size": 2, "sampler": Probe("Unsized", 3)},
     {"batch_size": None, "sampler": Probe("Unsized", 4)},
     {"batch_size": 4, "sampler": Values(tuple(itertools.chain(*WORDS)))},

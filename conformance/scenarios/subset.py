@@ -64,7 +64,9 @@ def _kinds_small(setting: Setting) -> Iterator[Case]:
     steps = [Values(items, kind) for items in STEPS for kind in KINDS if kind[0] in "rn"]
     gaps = ((0, 3, 5), (4, 4, 0), (0, 1, 1, 0), (255, 0, 254))
     others = [Values(items, kind) for items in gaps for kind in KINDS if kind != "range"]
-    for indices in (*runs, *steps, *others):
+    powers = (7, 8, 15, 16, 31, 32)  # where a type of so many bits ends, signed or not
+    wide = [Values((3, (1 << power) - less)) for power in powers for less in (1, 0)]
+    for indices in (*runs, *steps, *others, *wide):
         yield Case(setting.role, {"indices": indices}, [Iterate()] * 2)
 
 

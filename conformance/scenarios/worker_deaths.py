@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from conformance.case import Case
 from conformance.datasets import Collate, Init, Mapped, Stream
-from conformance.loading import Hold, Journal, Schedule, Settle, Strike
+from conformance.loading import Hold, Journal, Schedule, Settle, Strike, Trickle
 from conformance.operations import Open, Operation, Take
 from conformance.scenarios import Scenario, Setting
 from conformance.scenarios.loading import ROLE, loader, parcels, schedules, takes
@@ -37,6 +37,9 @@ def _deaths(setting: Setting) -> Iterator[Case]:
     yield _dying(Mapped(6, faults=faulty("SystemExit", 0)))
     for how in ("SIG37", "exit 139", "exit 255"):
         yield _dying(Mapped(6, faults=faulty(how, 0)))
+    busy = Mapped(6, faults=faulty("SIGKILL", 0), gated=1)
+    lists: dict[str, Any] = {"num_workers": 2, "collate_fn": Collate("list")}
+    yield loader(busy, [Trickle(0, 0.1), *walk(9)], "alone", **lists)  # the other one is busy
     if takes(setting, timeout=1):  # it bounds how long a batch may take, not whose death is told
         yield _dying(Mapped(6, faults=faulty("SIGKILL", 0)), timeout=5)
     if takes(setting, in_order=1):

@@ -50,6 +50,8 @@ def _told(setting: Setting) -> Iterator[Case]:
             yield loader(Mapped(9, gives="marked"), plan, num_workers=2, batch_size=2, **options)
         yield loader(Mapped(3, gives="marked"), ended, num_workers=1, **options)
         yield loader(Stream(6, gives="marked"), whole, num_workers=3, **options)
+        turns = Stream(4, shard="told", gives="marked")
+        yield loader(turns, [Iterate(), *whole], num_workers=2, **options)
         forked = {"multiprocessing_context": "fork", **options}
         yield loader(Mapped(3, gives="held-marked"), whole, num_workers=1, **forked)
         yield loader(Mapped(4, gives="listed"), whole, num_workers=1, **options)

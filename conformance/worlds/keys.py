@@ -10,6 +10,9 @@ import numpy as np
 ODD = (None, "", (), ..., b"", frozenset[Any]())
 """Indices that a program might take for none, or for an end."""
 
+FAR = -1000
+"""Where numbers begin that identify items, and count nothing."""
+
 NAMED = "named"
 
 
@@ -46,6 +49,7 @@ KEYS: dict[str, Callable[[int], Any]] = {
     "flags": lambda i: i == 0,
     "long": lambda i: f"item {i}".ljust(1 << 18),
     "labels": Label,
+    "far": lambda i: FAR - i,
 }
 """Index i, by the orders that give it so."""
 
@@ -58,6 +62,8 @@ def number(key: Any) -> Any:
         return key.place
     if isinstance(key, bool):
         return int(not key)
+    if isinstance(key, int) and key <= FAR:
+        return FAR - key
     if (not key and key != 0) or key is ...:
         return ODD.index(key)
     if isinstance(key, tuple) and NAMED in key and not isinstance(key, Named):

@@ -170,6 +170,10 @@ SAMPLES: dict[str, Callable[[int, Any], Any]] = {
     "dict": lambda i, _: {"x": torch.tensor([i, i + 1]), "y": i},
     "ordered": lambda i, _: OrderedDict(b=i, a=torch.tensor(float(i))),
     "counter": lambda i, _: Counter({"a": i, "b": 2}),
+    "blended": lambda i, _: {
+        "t": torch.tensor(i + 0.5 if i % 2 else i),
+        "a": np.array([i + 0.5 if i % 2 else i]),
+    },
     "tuple": lambda i, _: (i, torch.tensor([float(i)])),
     "list": lambda i, _: [i, i + 0.5],
     "named": lambda i, _: Point(torch.tensor([[i]]), i),

@@ -15,8 +15,9 @@ from typing import Any, cast
 
 import numpy as np
 import torch
+from torch.utils.data import TensorDataset
 
-from conformance.datasets import Fault, Mapped, Stream
+from conformance.datasets import POSED, Fault, Mapped, Stream
 from conformance.worlds.forms import formed
 from conformance.worlds.gate import Gate
 from conformance.worlds.keys import number
@@ -194,6 +195,22 @@ class NotManyData(SizedData):
     __getitems__ = None
 
 
+class ColumnsData(SizedData, TensorDataset):
+    """A `TensorDataset` that gives other items than its tensors hold."""
+
+    def __init__(self, recipe: Mapped, gate: Gate, info: Info) -> None:
+        super().__init__(recipe, gate, info)
+        self.tensors = (torch.arange(recipe.n) + POSED,)
+
+
+class ListedData(SizedData, list[Any]):
+    """A list that gives other items than it holds."""
+
+    def __init__(self, recipe: Mapped, gate: Gate, info: Info) -> None:
+        super().__init__(recipe, gate, info)
+        self.extend(range(POSED, POSED + recipe.n))
+
+
 class _Elements:
     """One pass over a stream in one process; reports whoever asks after the end."""
 
@@ -235,6 +252,8 @@ class _Streaming(_Source):
         """The elements that are this worker's to give."""
         info = self.info()
         worker, workers = (info.id, info.num_workers) if info else (0, 1)
+        if self.recipe.shard == "told":
+            return list(range(self.n)) if worker == self.mark % workers else []
         recipe = replace(self.recipe, n=self.n)
         return recipe.share(worker, workers, self.rank, self.world_size)
 
@@ -245,10 +264,14 @@ def _stream_class(base: type, sized: bool, itself: bool) -> type:
     kind = base, sized, itself
     methods: dict[str, Any] = {"__reduce__": lambda self: (_remake, (*kind, vars(self)))}
     if sized:
-        methods["__len__"] = lambda self: self.n
+        methods["__len__"] = lambda self: _claimed(self.recipe.claims, self.n)
     if itself:
         methods["__next__"] = lambda self: next(self.elements)
     return type("StreamData", (_Streaming, base), methods)
+
+
+def _claimed(claims: int | None, n: int) -> int:
+    return n if claims is None else claims
 
 
 def _remake(base: type, sized: bool, itself: bool, state: dict[str, Any]) -> Any:
@@ -274,6 +297,8 @@ def mapped(recipe: Mapped, gate: Gate, info: Info) -> Any:
     """The dataset of a `Mapped`."""
     if recipe.gives == "listed":
         return list(range(recipe.n))
+    if recipe.poses:
+        return (ListedData if recipe.poses == "list" else ColumnsData)(recipe, gate, info)
     many = MANY.get(recipe.many, ManyData)
     kind = SizedData if recipe.sized and not recipe.many else many
     return kind(recipe, gate, info)

@@ -23,7 +23,7 @@ from reference.loader.channel import Channel, Message
 from reference.loader.failure import WorkerDied
 from reference.loader.worker import Begin, End, Job, Task, work
 
-FAREWELL_S = 2.0
+FAREWELL_S = 1.0
 
 
 class Member:

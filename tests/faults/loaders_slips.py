@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sized
 from typing import Any
 
 import numpy as np
 import torch
+from torch.utils import data
 
 from reference import DataLoader, IterableDataset, default_collate
 from reference.loader.failure import WorkerDied
@@ -146,3 +148,90 @@ class CollectsAgain(DataLoader[Any]):
             return super().__iter__()
         finally:
             gc.enable()
+
+
+class _Bounded:
+    def __init__(self, sampler: Any, n: int) -> None:
+        self.sampler, self.n = sampler, n
+
+    def __len__(self) -> int:
+        return len(self.sampler)
+
+    def __iter__(self) -> Iterator[Any]:
+        for index in self.sampler:
+            if isinstance(index, int) and not -self.n <= index < self.n:
+                raise IndexError(f"index {index} is out of range for {self.n} items")
+            yield index
+
+
+class ChecksBounds(DataLoader[Any]):
+    """A number that is no place of a sequence is refused, though datasets may know items by it."""
+
+    CAUGHT_BY = ("loader.batches",)
+    ANOMALY = "crash"
+
+    def __init__(self, dataset: Any, *arguments: Any, **options: Any) -> None:
+        if isinstance(options.get("sampler"), Sized) and isinstance(dataset, Sized):
+            options["sampler"] = _Bounded(options["sampler"], len(dataset))
+        super().__init__(dataset, *arguments, **options)
+
+
+def _by_rows(samples: list[Any]) -> Any:
+    first = samples[0]
+    if isinstance(first, torch.Tensor) and first.layout is torch.strided:
+        rows = first.new_empty((len(samples), *first.shape))
+        for row, sample in zip(rows, samples, strict=True):
+            row.copy_(sample)
+        return rows
+    if type(first) is dict:
+        return {key: _by_rows([sample[key] for sample in samples]) for key in first}
+    return default_collate(samples)
+
+
+class RowsOfTheFirstKind(DataLoader[Any]):
+    """Tensors are copied into rows of the first one's type, which may hold less than the others."""
+
+    CAUGHT_BY = ("loader.collate",)
+    ANOMALY = "made-otherwise"
+
+    def __init__(self, dataset: Any, *arguments: Any, **options: Any) -> None:
+        if len(arguments) < 6 and options.get("batch_size", 1) is not None:
+            options.setdefault("collate_fn", _by_rows)
+        super().__init__(dataset, *arguments, **options)
+
+
+class _Columns:
+    def __init__(self, dataset: data.TensorDataset) -> None:
+        self.dataset = dataset
+
+    def __len__(self) -> int:
+        return len(self.dataset)
+
+    def __getitem__(self, index: Any) -> Any:
+        row = tuple(column[index] for column in self.dataset.tensors)
+        return row if len(row) > 1 else row[0]
+
+
+class ReadsColumns(DataLoader[Any]):
+    """Of a `TensorDataset` the tensors are read, whatever a class that derives from it gives."""
+
+    CAUGHT_BY = ("loader.batches",)
+    ANOMALY = "other-batches"
+
+    def __init__(self, dataset: Any, *arguments: Any, **options: Any) -> None:
+        known = isinstance(dataset, data.TensorDataset)
+        super().__init__(_Columns(dataset) if known else dataset, *arguments, **options)
+
+
+class BelievesTheLength(DataLoader[Any]):
+    """A pass of workers ends with as many elements as an iterable dataset says it has."""
+
+    CAUGHT_BY = ("iterable.once",)
+    ANOMALY = "element-lost"
+
+    def __iter__(self) -> Iterator[Any]:
+        batches = super().__iter__()
+        streams = isinstance(self.dataset, IterableDataset) and hasattr(self.dataset, "__len__")
+        if not (streams and self.num_workers and self.batch_size):
+            return batches
+        return itertools.islice(batches, -(-len(self.dataset) // self.batch_size))  # type: ignore[arg-type]

@@ -15,6 +15,7 @@ from reference import (
     DistributedSampler,
     DistributedSamplerWrapper,
     RandomSampler,
+    SubsetRandomSampler,
     WeightedRandomSampler,
 )
 from reference.sampler import mix
@@ -128,3 +129,41 @@ class PutsBackWhatItFound(RandomSampler):
             torch.set_rng_state(states[0])
             np.random.set_state(states[1])
             random.setstate(states[2])
+
+
+class PicksInNoOrder(WeightedRandomSampler):
+    """A few of many weights are picked without being sorted: who comes first says nothing."""
+
+    CAUGHT_BY = ("weighted.first-draw",)
+    ANOMALY = "wrong-frequency"
+
+    def _race(self) -> torch.Tensor:
+        drawn = super()._race()
+        few = 8 <= len(self.weights) / max(1, self.num_samples) < 64
+        return drawn.sort().values if few else drawn
+
+
+class SmallestOfTypes(SubsetRandomSampler):
+    """Indices are kept in two or four bytes where so many bits hold them, but for the sign."""
+
+    CAUGHT_BY = ("subset.kinds",)
+    ANOMALY = "other-indices"
+
+    def __iter__(self) -> Iterator[int]:
+        items = list(super().__iter__())
+        most = max(items, default=0)
+        kind = "int16" if most < 1 << 16 else "int32" if most < 1 << 32 else "int64"
+        yield from np.array(items, dtype=np.int64).astype(kind).tolist()
+
+
+class HashesItsBatches(DistributedSamplerWrapper):
+    """Ranks compare hashes of what they drew, which for batches are those of a text."""
+
+    CAUGHT_BY = ("wrapper.batches",)
+    ANOMALY = "crash"
+
+    def _gather(self, digest: Any) -> list[Any]:
+        if self._compare and digest is not None:
+            drawn = self._draw()
+            digest = hash(str(drawn)) if isinstance(drawn[0], list) else digest
+        return super()._gather(digest)

@@ -7,7 +7,7 @@ from typing import Any
 from conformance import loading as lo
 from conformance import operations as op
 from conformance.case import Case
-from conformance.datasets import Order
+from conformance.datasets import Order, Stream
 from conformance.laws import Violation, law, require
 from conformance.laws.loading import (
     Run,
@@ -42,9 +42,13 @@ def state(trace: Trace) -> Violation | None:
     require(gives(trace) in ("marked", "held-marked", "listed") and workers(trace.case))
     rank = built(trace)
     require(of(rank, lo.Tell))
-    found = [run for run in runs(rank) if run.items]
+    data = trace.case.argument("dataset")
+    found = [run for run in runs(rank) if run.items or (run.finished and not run.errors)]
     require(found)
     for run in found:
+        if not run.items and isinstance(data, Stream) and data.shard == "told":
+            saw = f"nobody gave anything, where {_told(rank, run)[0]} was set before iter()"
+            return Violation("stale-state", saw, events=rows(rank, run), about=kept(trace.case))
         first, *later = _told(rank, run)
         seen = [value // 1000 for item in run.items for value in _values(item)]
         wrong = [mark for mark in seen if mark not in (first, *later)]

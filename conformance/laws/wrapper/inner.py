@@ -6,7 +6,7 @@ import numpy as np
 
 from conformance import operations as op
 from conformance.laws import Violation, law, require
-from conformance.laws.comparison import is_digest
+from conformance.laws.comparison import events, is_digest, row
 from conformance.laws.inner import inner_pass
 from conformance.laws.sampler import interleave
 from conformance.laws.views import rounds, rows, shown, whole_passes
@@ -19,6 +19,7 @@ from conformance.laws.wrapper.twins import (
     told,
     twins,
 )  # fmt: skip
+from conformance.recipes import Probe
 from conformance.trace import Trace
 
 ACCIDENTS = (
@@ -80,6 +81,11 @@ def batches(trace: Trace) -> Violation | None:
     """Around a batch sampler: the batches of all ranks are the inner ones, each whole."""
     whole, named = numbered(trace), batches_of(trace)
     require(named)
+    if isinstance(trace.case.argument("sampler"), Probe):
+        for rank, number, event in events(trace):
+            if isinstance(event.operation, op.Iterate) and event.error is not None:
+                saw = f"rank {rank.rank}: a pass over batches raised {event.error}"
+                return Violation("crash", saw, events=row(rank, number), about=event.error.kind)
     for made, parts in zip(rounds(whole), rounds(trace), strict=True):
         broken = [b for found in parts for b in listed(found.items) if b not in named]
         if broken:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.datasets import Init, Mapped, Order, Stream
+from conformance.datasets import POSED, Init, Mapped, Order, Stream
 from conformance.items import ODD
 from conformance.loading import Free, Hold, Schedule, Shut, Strike, Tell
 from conformance.operations import Resize
@@ -13,6 +13,7 @@ from conformance.report.reproduction.mishaps import faults
 from conformance.report.reproduction.origin import role_name
 from conformance.report.reproduction.sources import copied, sampled
 from conformance.worlds import mishaps
+from conformance.worlds.keys import FAR
 from conformance.worlds.keys import ODD as ODD_KEYS
 
 DRAWS = "1 << 30"
@@ -31,6 +32,8 @@ GIVES = {
     "dict": "{{'x': torch.tensor([i, i + 1]), 'y': i}}",
     "ordered": "collections.OrderedDict(b=i, a=torch.tensor(float(i)))",
     "counter": "collections.Counter({{'a': i, 'b': 2}})",
+    "blended": "{{'t': torch.tensor(i + 0.5 if i % 2 else i),"
+    " 'a': numpy.array([i + 0.5 if i % 2 else i])}}",
     "tuple": "(i, torch.tensor([float(i)]))", "list": "[i, i + 0.5]",
     "named": "Point(torch.tensor([[i]]), i)",
     "nested": "{{'a': [i, (torch.tensor(i), 's')], 'b': {{'c': numpy.float32(i)}}}}",
@@ -91,6 +94,7 @@ MODULES = ("torch", "numpy", "random", "collections", "gc", "operator", "types")
 
 NUMBERS = {
     "odd": f"i = {ODD_KEYS}.index(i)", "flags": "i = int(not i)",
+    "far": f"i = {FAR} - i",
     **dict.fromkeys(("texts", "long"), "i = int(i[len('item ') :])"),
     **dict.fromkeys(("named", "labels"), "i = i.place"),
     **dict.fromkeys(("tuples", "lists", "pairs", "arrays"), "i = int(i[0])"),
@@ -157,6 +161,7 @@ def _plain(draft: Draft, recipe: Mapped) -> bool:
     acts = (
         recipe.faults
         or recipe.many
+        or recipe.poses
         or waits
         or draft.reports
         or _number(draft)
@@ -165,12 +170,29 @@ def _plain(draft: Draft, recipe: Mapped) -> bool:
     return recipe.sized and not acts and recipe.gives not in LAZY
 
 
+def _posed(draft: Draft, recipe: Mapped) -> str:
+    """What the dataset derives from."""
+    draft.need(*["torch"] * (recipe.poses == "tensors"))
+    return {"list": "(list)", "tensors": "(torch.utils.data.TensorDataset)"}.get(recipe.poses, "")
+
+
+def _filled(recipe: Mapped) -> list[str]:
+    """What it holds, and is not to give."""
+    numbers = f"range({POSED}, {POSED + recipe.n})"
+    if recipe.poses == "list":
+        return ["def __init__(self):", f"    super().__init__({numbers})"]
+    if recipe.poses == "tensors":
+        return ["def __init__(self):", f"    super().__init__(torch.tensor({numbers}))"]
+    return []
+
+
 def _mapped(draft: Draft, recipe: Mapped, text: str) -> list[str]:
-    lines = ["class Data:", *indented(_held(draft, recipe.gives))]
+    lines = [f"class Data{_posed(draft, recipe)}:", *indented(_held(draft, recipe.gives))]
     if draft.has(Resize):
         lines.append(f"    n = {recipe.n}")
     if recipe.sized:
         lines += ["    def __len__(self):", f"        return {_size(draft, recipe.n)}"]
+    lines += indented(_filled(recipe))
     body = [*_number(draft), *_fetched(draft, recipe, text)]
     lines += ["    def __getitem__(self, i):", *indented(body, 2)]
     return lines + (indented(_many(draft, recipe)) if recipe.many else [])
@@ -237,7 +259,8 @@ def stream(draft: Draft, recipe: Stream) -> str:
     base = role_name(draft, "IterableDataset")
     lines = [f"class Data({base}):", *indented(_held(draft, recipe.gives))]
     if recipe.sized:
-        lines += ["    def __len__(self):", f"        return {_size(draft, recipe.n)}"]
+        length = _size(draft, recipe.n) if recipe.claims is None else recipe.claims
+        lines += ["    def __len__(self):", f"        return {length}"]
     if draft.has(Resize):
         lines.append(f"    n = {recipe.n}")
     early = any(fault.where == "iter" for fault in recipe.faults)
@@ -261,6 +284,7 @@ def _share(draft: Draft, recipe: Stream) -> list[str]:
         "blocks": f"range({n} * worker // workers, {n} * (worker + 1) // workers)",
         "uneven": f"range(sum(lengths[:worker]), {n} if worker == workers - 1"
         " else sum(lengths[: worker + 1]))",
+        "told": f"range({n}) if worker == self.mark % workers else ()",
     }.get(recipe.shard)
     if text is None:
         return [f"share = range({n})"]

@@ -11,7 +11,7 @@ from conformance.report.reproduction.gates import held, reported
 from conformance.report.reproduction.mishaps import faults, mishap
 from conformance.report.reproduction.origin import role_name
 from conformance.report.reproduction.sources import copied
-from conformance.worlds.keys import ODD, Label
+from conformance.worlds.keys import FAR, ODD, Label
 
 LISTS = {
     "ascending": "range({n})", "descending": "range({last}, -1, -1)",
@@ -22,7 +22,7 @@ LISTS = {
     "arrays": "[numpy.array([k, -1]) for k in range({n})]",
     "gaps": "[[k // 2] if k % 2 else [] for k in range({n})]",
     "odd": f"{list(ODD)}[:{{n}}]", "flags": "[k == 0 for k in range({n})]",
-    "labels": "[Label(k) for k in range({n})]",
+    "labels": "[Label(k) for k in range({n})]", "far": f"[{FAR} - k for k in range({{n}})]",
     "long": "[f'item {{k}}'.ljust(1 << 18) for k in range({n})]",
 }  # fmt: skip
 """Samplers that are a list, if nobody asks what was drawn from them."""
@@ -38,7 +38,8 @@ PLACES = {
     "arrays": "numpy.array([k, -1])", "named": "Named(k)",
     "epochs-batches": "[(k + turned) % {n}]", "again": "k", "again-batches": "[k]",
     "understated": "k",
-    "flags": "k == 0", "labels": "Label(k)", "long": "f'item {{k}}'.ljust(1 << 18)",
+    "flags": "k == 0", "labels": "Label(k)", "far": f"{FAR} - k",
+    "long": "f'item {{k}}'.ljust(1 << 18)",
 }  # fmt: skip
 """The index at place `k`."""
 
