@@ -97,7 +97,8 @@ class Stream(Recipe):
     gives all).
     sized: it has `__len__`, which says n, or what it `claims`. gives, faults, gated: as for
     `Mapped`; a gated stream stops before every `gated`-th element that a worker gives, and before
-    its last. again: asked after its end, it starts over. itself: it is its own iterator, and `__iter__` starts it over.
+    its last. again: asked after its end, it starts over. itself: it is its own iterator, and
+    `__iter__` starts it over.
     """
 
     n: int
