@@ -56,8 +56,8 @@ class Mapped(Recipe):
     sample of a container for collation: dict, counter, tuple, named, nested, text, float, mingled
     (an int for even items, a float for odd ones), blended (so are a tensor and an array), array,
     mixed, foreign; of one that is to be kept: bag, row, pair, range. views: a tensor of 75 KiB, and
-    two more that lie in its memory, in another order and in part. odd: one of `items.ODD`. formed:
-    what `form` says.
+    two more that lie in its memory, in another order and in part. wide: two large arrays. odd: one
+    of `items.ODD`. formed: what `form` says.
 
     forms, each: the first `each` items are of the first form, as many of the second, and so on.
     An index may be a number, or what an `Order` makes of it: text, a tuple, a list.

@@ -21,9 +21,13 @@ class Operation(Recipe):
 
 @dataclass(frozen=True, repr=False)
 class Rebuild(Operation):
-    """Construct the role afresh, from fresh arguments; `overrides` replaces some of them."""
+    """Construct the role afresh, from fresh arguments; `overrides` replaces some of them.
+
+    early: of a loader, as if it were constructed before there is a process group.
+    """
 
     overrides: tuple[tuple[str, object], ...] = ()
+    early: bool = False
 
 
 @dataclass(frozen=True, repr=False)

@@ -41,7 +41,7 @@ WRONG = (
     "lifecycle_threads", "loaders_neglects", "loaders_settings", "worker_neglects",
     "loaders_guesses", "samplers_guesses", "samplers_signs", "loaders_signs", "loaders_trusts",
     "samplers_lapses", "loaders_lapses", "worker_lapses", "samplers_slips",
-    "loaders_slips",
+    "loaders_slips", "worker_slips",
 )  # fmt: skip
 
 RIGHT = {

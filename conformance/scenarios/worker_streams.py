@@ -96,6 +96,8 @@ def _rank_dice(setting: Setting) -> Iterator[Case]:
             for more in ({}, {"generator": Generator(3)}):
                 given = {**arguments, **more}
                 yield Case(ROLE, given, _passes(2, 1), width, world="group", alike=True)
+            early = [Reseed(6), Rebuild(early=True), *_passes(2, 1)]
+            yield Case(ROLE, arguments, early, width, world="group", alike=True)
 
 
 def _rank_dice_spawned(setting: Setting) -> Iterator[Case]:

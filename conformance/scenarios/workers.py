@@ -109,7 +109,8 @@ def _alike(setting: Setting) -> Iterator[Case]:
     single = (*KNOWN, *SIGNALS)
     yield loader(of(single, len(single), 1), plan, num_workers=2, batch_size=None)
     kept: dict[str, Any] = {"collate_fn": Collate("list")}
-    yield loader(Mapped(3, gives="views"), plan, num_workers=2, **kept)
+    for gives in ("views", "wide"):
+        yield loader(Mapped(3, gives=gives), plan, num_workers=2, **kept)
 
 
 def _started(setting: Setting) -> Iterator[Case]:

@@ -22,6 +22,7 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 import psutil
+import torch.distributed as dist
 
 from conformance import loading as lo
 from conformance import operations as op
@@ -165,7 +166,8 @@ class LoaderRank(Rank):
         arguments = dict(case.arguments) | dict(operation.overrides if operation else ())
         make_room(arguments)
         self.made: Any = LoaderRealiser(self.roles, case, self.rank, self.gate)
-        self.sampler = self.made.role("DataLoader", arguments)
+        with _groupless() if operation and operation.early else contextlib.nullcontext():
+            self.sampler = self.made.role("DataLoader", arguments)
         return None, None
 
     def _set_epoch(self, operation: op.SetEpoch) -> tuple[Any, Any]:
@@ -278,3 +280,14 @@ class LoaderRank(Rank):
 
 _KEPT: list[LoaderRank] = []
 """The rank of a process that serves one case: to tidy up after it takes time, and it is killed."""
+
+
+@contextlib.contextmanager
+def _groupless() -> Iterator[None]:
+    """There is no process group yet."""
+    group: Any = dist.distributed_c10d.GroupMember.WORLD
+    dist.distributed_c10d._update_default_pg(None)
+    try:
+        yield
+    finally:
+        dist.distributed_c10d._update_default_pg(group)

@@ -202,6 +202,7 @@ SAMPLES: dict[str, Callable[[int, Any], Any]] = {
     "row": _row,
     "pair": _pair,
     "views": _views,
+    "wide": lambda i, _: [np.full(1 << 14, i), np.full((300, 100), i, dtype=np.float32)],
     "range": lambda i, _: {"x": torch.tensor(i), "ids": range(i, i + 2)},
 }
 """Ways to make item `i` of a dataset `data`."""
@@ -230,6 +231,8 @@ def describe(item: Any) -> str:
     if isinstance(item, (list, tuple)):
         return name + "(" + ", ".join(describe(value) for value in item) + ")"
     if hasattr(item, "dtype") and hasattr(item, "tolist"):
+        if item.size > 200:
+            return f"{name} of {describe(torch.as_tensor(item))}"
         return f"{name}({item.dtype}, {list(item.shape)}, {item.tolist()})"
     told = isinstance(item, (int, float, set, type, BaseException))
     return f"{name} {item!r}" if told else name

@@ -50,6 +50,7 @@ GIVES = {
     "row": "_row(i, self)", "pair": "_pair(i, self)",
     "range": "{{'x': torch.tensor(i), 'ids': range(i, i + 2)}}",
     "views": "(lambda x: [x, x.t(), x[::2]])(torch.arange(9600).reshape(96, 100) + i)",
+    "wide": "[numpy.full(1 << 14, i), numpy.full((300, 100), i, dtype=numpy.float32)]",
     "own-Generator": "(i, worker, int(self.own.integers({d})))",
     "own-RandomState": "(i, worker, int(self.own.randint({d})))",
     "own-Random": "(i, worker, self.own.randrange({d}))",

@@ -55,7 +55,13 @@ def _appended(iterable: str, form: Form) -> list[str]:
 
 
 def _rebuild(draft: Draft, step: op.Rebuild, event: Event) -> list[str]:
-    return construction(draft, step.overrides)
+    built = construction(draft, step.overrides)
+    if not step.early:
+        return built
+    draft.names["torch"].add("distributed")
+    groups = "distributed.distributed_c10d"
+    hidden = [f"group = {groups}.GroupMember.WORLD", f"{groups}._update_default_pg(None)"]
+    return [*hidden, *built, f"{groups}._update_default_pg(group)"]
 
 
 def _refill(draft: Draft, step: op.Refill, event: Event) -> list[str]:
