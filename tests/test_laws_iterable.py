@@ -9,7 +9,7 @@ from conformance.case import Case
 from conformance.datasets import Collate, Fault, Init, Mapped, Stream
 from conformance.laws import LAWS
 from conformance.loading import Describe, Drop, Inform, Journal
-from conformance.operations import Iterate, Len, Open, Rebuild, Take
+from conformance.operations import Iterate, Len, Open, Rebuild, Resize, Take
 from conformance.trace import Event, RankTrace, Record, Trace
 
 ONE = Iterate()
@@ -192,6 +192,17 @@ def test_length_is_true_or_a_type_error(length, anomaly):
     of = case(Stream(4, sized=True), Len(), ONE, num_workers=2, batch_size=2)
 
     assert judged("iterable.length", traced(of, length, [[0, 2], [1, 3]])) == anomaly
+
+
+@pytest.mark.parametrize(
+    ("lengths", "anomaly"), [((2, 3), ""), ((2, 2), "wrong-length"), ((3, 3), "wrong-length")]
+)
+def test_length_is_that_of_the_stream_as_it_is(lengths, anomaly):
+    """What is told before the data grow speaks of the pass before, and then of the one after."""
+    of = case(Stream(4, sized=True), Len(), ONE, Resize(6), Len(), ONE, batch_size=2)
+    told = traced(of, lengths[0], [[0, 1], [2, 3]], None, lengths[1], [[0, 1], [2, 3], [4, 5]])
+
+    assert judged("iterable.length", told) == anomaly
 
 
 def test_length_is_judged_of_sized_streams_that_come_once():

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from by_hand import error, judged, traced
 
 from conformance.case import Case
-from conformance.operations import Drain, Iterate, Len, Neighbour, Open, Resize, Take
-from conformance.recipes import Data, Role
+from conformance.operations import (
+    Drain,
+    Inspect,
+    Iterate,
+    Len,
+    Neighbour,
+    Open,
+    Resize,
+    SetEpoch,
+    Take,
+)
+from conformance.recipes import Data, Probe, Role
 from conformance.trace import Error
 
 INNER = Role("SequentialSampler", data_source=Data(3))
@@ -80,3 +91,24 @@ def test_an_ended_iterator_stays_ended_though_data_grow(more: list[int], anomaly
     trace = traced(Case(*SEQUENTIAL, plan), None, [0, 1, 2], None, more)
 
     assert judged("sampler.ends", trace) == anomaly
+
+
+@pytest.mark.parametrize(
+    ("seen", "policies", "anomaly"),
+    [
+        (([3], [3]), {}, ""),
+        (([3], [3, 3]), {}, "inner-told"),
+        (([], [3]), {}, "inner-told"),
+        (([3], [3, 4]), {"epochs": "advance"}, ""),
+    ],
+)
+def test_a_pass_tells_the_inner_sampler_no_epoch(
+    seen: tuple[list[int], list[int]], policies: dict[str, str], anomaly: str
+) -> None:
+    """Between two looks without a set_epoch the inner sampler is told none, unless passes count."""
+    arguments = {"sampler": Probe("Epoched", 3), "batch_size": 3, "drop_last": False}
+    case = Case("BatchSampler", arguments, [SetEpoch(3), Inspect(), Iterate(), Inspect()])
+    looks = [{"epochs": epochs} for epochs in seen]
+    trace = replace(traced(case, None, looks[0], [[2, 1, 0]], looks[1]), policies=policies)
+
+    assert judged("sampler.arguments", trace) == anomaly

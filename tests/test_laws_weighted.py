@@ -124,3 +124,14 @@ def test_first_draw_tells_weights_from_a_shuffle():
     assert judged("weighted.first-draw", traced(many, drawn.ravel())) == ""
     assert judged("weighted.first-draw", traced(many, shuffled.ravel())) == "wrong-frequency"
     assert judged("weighted.frequencies", traced(many, drawn.ravel())) == UNMET
+
+
+def test_a_coarse_grid_shows_in_remainders():
+    """Numbers of 24 bits come five or six times for each of 3 * 2^20 weights: thirds show it."""
+    n = 3 << 20
+    fine = RNG.integers(0, n, 30_000)
+    coarse = np.floor(RNG.integers(0, 1 << 24, 30_000) / (1 << 24) * n).astype(np.int64)
+
+    assert by_weight(fine, np.ones(n)) is None
+    found = by_weight(coarse, np.ones(n))
+    assert found is not None and found.anomaly == "wrong-frequency"

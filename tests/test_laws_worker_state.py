@@ -8,7 +8,7 @@ import pytest
 from by_hand import UNMET, error, events, journal, judged, seen
 
 from conformance.case import Case
-from conformance.datasets import Collate, Mapped, Order
+from conformance.datasets import Collate, Mapped, Order, Stream
 from conformance.loading import Drop, Journal, Tell
 from conformance.operations import (
     Drain,
@@ -59,6 +59,15 @@ def test_workers_see_what_was_set_before(plan, results, anomaly):
     found = seen(case(2, *plan, gives="marked"), *results)
 
     assert judged("workers.state", found) == anomaly
+
+
+@pytest.mark.parametrize(("second", "anomaly"), [([1000, 1001], ""), ([], "stale-state")])
+def test_the_worker_whose_turn_it_is_gives_all(second, anomaly):
+    """A worker that had nothing to give in one pass is asked in the next one, too."""
+    turns = Stream(2, shard="told", gives="marked")
+    given = Case("DataLoader", {"dataset": turns, "num_workers": 2}, [ONE, Tell(1), ONE])
+
+    assert judged("workers.state", seen(given, [0, 1], None, second)) == anomaly
 
 
 LATE = SetEpoch(1), Open("a"), SetEpoch(2), Drain("a"), ONE

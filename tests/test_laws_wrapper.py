@@ -74,6 +74,13 @@ def test_batches_are_those_of_the_twin(yielded: Any, anomaly: str) -> None:
     assert judged("wrapper.batches", trace) == anomaly
 
 
+def test_a_pass_over_batches_raises_nothing() -> None:
+    """Who compares batches between ranks in a way that fails delivers none of them."""
+    trace = traced(around(Probe("Pairs", 2), Iterate()), error("RuntimeError"))
+
+    assert judged("wrapper.batches", trace) == "crash"
+
+
 @pytest.mark.parametrize(
     ("second", "anomaly"),
     [(([4, 3, 2], [1, 0, 4]), ""), (([4, 2, 0], [3, 1, 4]), "inner-order-lost")],
