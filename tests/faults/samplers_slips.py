@@ -33,21 +33,6 @@ class SumsForAHash(DistributedSampler):
         return sum(place * ord(letter) for place, letter in enumerate(text, 1)) + 1000 * len(text)
 
 
-class CountsRanksInBytes(DistributedSampler):
-    """The number of ranks is checked, and kept as a `numpy.uint8`, in which the total overflows."""
-
-    CAUGHT_BY = ("sampler.integer-like",)
-
-    def __init__(self, dataset: Any, num_replicas: Any = None, *more: Any, **options: Any) -> None:
-        super().__init__(dataset, num_replicas, *more, **options)
-        self.given = self.num_replicas if num_replicas is None else num_replicas
-
-    def __iter__(self) -> Iterator[int]:
-        with np.errstate(over="ignore"):
-            total = int(len(self) * self.given)
-        return islice(super().__iter__(), total // self.num_replicas)
-
-
 class RemindsOfTheEpoch(BatchSampler):
     """Each pass tells the inner sampler the epoch anew, also one that its owner has passed by."""
 
@@ -118,7 +103,7 @@ class JudgesByTheFirstPass(DistributedSamplerWrapper):
 
 
 class PutsBackWhatItFound(RandomSampler):
-    """After a pass the global states are as they were before it, whatever the caller has drawn."""
+    """Global states are put back after a pass, and with them what the caller drew meanwhile."""
 
     CAUGHT_BY = ("sampler.private-rng",)
 
