@@ -9,6 +9,9 @@ from conformance.laws import Violation, require
 from conformance.laws.statistics import SHORT, grains, in_parts, part
 from conformance.laws.tails import first_unlikely
 
+MANY = 1 << 20
+"""Of more weights numbers of 24 bits choose some more often than others."""
+
 
 def by_weight(draws: NDArray[np.int64], weights: NDArray[np.float64]) -> Violation | None:
     """Each index (or each part of them) is drawn in proportion to its weight."""
@@ -19,7 +22,9 @@ def by_weight(draws: NDArray[np.int64], weights: NDArray[np.float64]) -> Violati
         cell = _by_group(draws, weights, place)
         if cell is not None:
             return Violation("wrong-frequency", f"{part(cell[0], parts, n)} comes {cell[1]}")
-    return _by_level(draws, weights) or _by_remainder(draws, weights) if n > SHORT else None
+    if n <= SHORT:
+        return None
+    return _by_level(draws, weights) or (_by_remainder(draws, weights) if n > MANY else None)
 
 
 def _by_remainder(draws: NDArray[np.int64], weights: NDArray[np.float64]) -> Violation | None:

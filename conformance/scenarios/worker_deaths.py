@@ -39,9 +39,8 @@ def _deaths(setting: Setting) -> Iterator[Case]:
         yield _dying(Mapped(6, faults=faulty(how, 0)))
     busy = Mapped(6, faults=faulty("SIGKILL", 0), gated=1)
     lists: dict[str, Any] = {"num_workers": 2, "collate_fn": Collate("list")}
-    yield loader(
-        busy, [Trickle(0, 0.1), Open("a"), Take("a"), Journal()], "alone", **lists
-    )  # the other one is busy
+    once: list[Operation] = [Trickle(0, 0.1), Open("a"), Take("a"), Journal()]
+    yield loader(busy, once, "alone", **lists)  # the other one is busy
     if takes(setting, timeout=1):  # it bounds how long a batch may take, not whose death is told
         yield _dying(Mapped(6, faults=faulty("SIGKILL", 0)), timeout=5)
     if takes(setting, in_order=1):
