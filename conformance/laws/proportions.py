@@ -17,14 +17,14 @@ def by_weight(draws: NDArray[np.int64], weights: NDArray[np.float64]) -> Violati
     """Each index (or each part of them) is drawn in proportion to its weight."""
     n = len(weights)
     require(len(draws) and draws.min() >= 0 and draws.max() < n)
+    if n > MANY:
+        return _by_remainder(draws, weights)
     for parts in grains(n, len(draws)):
         _, place = in_parts(np.arange(n), n, parts)
         cell = _by_group(draws, weights, place)
         if cell is not None:
             return Violation("wrong-frequency", f"{part(cell[0], parts, n)} comes {cell[1]}")
-    if n <= SHORT:
-        return None
-    return _by_level(draws, weights) or (_by_remainder(draws, weights) if n > MANY else None)
+    return _by_level(draws, weights) if n > SHORT else None
 
 
 def _by_remainder(draws: NDArray[np.int64], weights: NDArray[np.float64]) -> Violation | None:
