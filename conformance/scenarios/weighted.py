@@ -158,7 +158,7 @@ def _many_first(setting: Setting) -> Iterator[Case]:
             (ONE_HEAVY, 30, 400, None, "ndarray.float32"), (ONE_HEAVY, 1000, 100, 4, "list"),
             (STEEP, 3, 4000, None, "float64"), (MINUTE, 2, 3000, 5, "list"),
             (IMMENSE, 2, 3000, None, "float64"),
-            (range(1, 201), 20, 600, 6, "float64"),
+            (range(1, 51), 5, 2000, 6, "float64"),
         )  # fmt: skip
         for weights, count, passes, seed, kind in many:
             generator = None if seed is None else Generator(setting.seed + seed)
