@@ -14,7 +14,8 @@ MANY = 1 << 20
 
 
 def by_weight(draws: NDArray[np.int64], weights: NDArray[np.float64]) -> Violation | None:
-    """Each index (or each part of them) is drawn in proportion to its weight."""
+    """Each index (or each part of them) is drawn in proportion to its weight; of very many, those
+    that leave the same remainder."""
     n = len(weights)
     require(len(draws) and draws.min() >= 0 and draws.max() < n)
     if n > MANY:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import gc
 import itertools
-import random
 from collections.abc import Callable, Iterator, Sized
 from typing import Any
 
-import numpy as np
 import torch
+from reporting import Reporting, Worse, Wrapped
+from samplers_slips import put_back
 from torch.utils import data
 
 from reference import DataLoader, IterableDataset, default_collate
@@ -25,15 +25,18 @@ class TidiesUp(DataLoader[Any]):
 
     def __iter__(self) -> Iterator[Any]:
         batches = super().__iter__()
-        return batches if self.generator is None else _tidy(batches)
+        return batches if self.generator is None else put_back(batches)
 
 
-def _tidy(batches: Iterator[Any]) -> Iterator[Any]:
-    states = torch.get_rng_state(), np.random.get_state(), random.getstate()
-    yield from batches
-    torch.set_rng_state(states[0])
-    np.random.set_state(states[1])
-    random.setstate(states[2])
+class _Collating(DataLoader[Any]):
+    """Its own collation stands for the default one."""
+
+    collated: Callable[[list[Any]], Any]
+
+    def __init__(self, dataset: Any, *arguments: Any, **options: Any) -> None:
+        super().__init__(dataset, *arguments, **options)
+        if self.collate_fn is default_collate:
+            self.collate_fn = type(self).collated
 
 
 def _into_first(samples: list[Any]) -> Any:
@@ -44,15 +47,11 @@ def _into_first(samples: list[Any]) -> Any:
     return first
 
 
-class FillsTheFirstItem(DataLoader[Any]):
+class FillsTheFirstItem(_Collating):
     """A batch of dicts of a class of its own is its first item, which the dataset may have kept."""
 
     CAUGHT_BY = ("loader.collate",)
-
-    def __init__(self, dataset: Any, *arguments: Any, **options: Any) -> None:
-        if len(arguments) < 6 and options.get("batch_size", 1) is not None:
-            options.setdefault("collate_fn", _into_first)
-        super().__init__(dataset, *arguments, **options)
+    collated = staticmethod(_into_first)
 
 
 class _Prepared:
@@ -109,29 +108,19 @@ class RemembersTheStream(DataLoader[Any]):
         return self.known
 
 
-class _Impatient:
-    def __init__(self, batches: Iterator[Any]) -> None:
-        self.batches = batches
-
-    def __iter__(self) -> _Impatient:
-        return self
-
-    def __next__(self) -> Any:
-        try:
-            return next(self.batches)
-        except WorkerDied:
+class _Impatient(Worse):
+    def raised(self, error: Exception) -> Any:
+        if self._plan.timeout_s and isinstance(error, WorkerDied):
             raise RuntimeError("no batch has come within the timeout") from None
+        raise error
 
 
-class TimeoutForADeath(DataLoader[Any]):
+class TimeoutForADeath(Reporting):
     """With a timeout, all that is told of a worker's death is that its batch did not come."""
 
     CAUGHT_BY = ("workers.death",)
     ANOMALY = "worker-unnamed"
-
-    def __iter__(self) -> Iterator[Any]:
-        batches = super().__iter__()
-        return _Impatient(batches) if self.timeout and self.num_workers else batches
+    rule = _Impatient
 
 
 class CollectsAgain(DataLoader[Any]):
@@ -188,25 +177,15 @@ def _by_rows(samples: list[Any]) -> Any:
     return default_collate(samples)
 
 
-class RowsOfTheFirstKind(DataLoader[Any]):
+class RowsOfTheFirstKind(_Collating):
     """Tensors are copied into rows of the first one's type, which may hold less than the others."""
 
     CAUGHT_BY = ("loader.collate",)
     ANOMALY = "made-otherwise"
-
-    def __init__(self, dataset: Any, *arguments: Any, **options: Any) -> None:
-        if len(arguments) < 6 and options.get("batch_size", 1) is not None:
-            options.setdefault("collate_fn", _by_rows)
-        super().__init__(dataset, *arguments, **options)
+    collated = staticmethod(_by_rows)
 
 
-class _Columns:
-    def __init__(self, dataset: data.TensorDataset) -> None:
-        self.dataset = dataset
-
-    def __len__(self) -> int:
-        return len(self.dataset)
-
+class _Columns(Wrapped):
     def __getitem__(self, index: Any) -> Any:
         row = tuple(column[index] for column in self.dataset.tensors)
         return row if len(row) > 1 else row[0]

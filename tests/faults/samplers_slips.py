@@ -102,18 +102,23 @@ class JudgesByTheFirstPass(DistributedSamplerWrapper):
         return drawn
 
 
+def put_back(items: Iterator[Any]) -> Iterator[Any]:
+    """The same items; after the last of them the global states are those from before the first."""
+    states = torch.get_rng_state(), np.random.get_state(), random.getstate()
+    yield from items
+    torch.set_rng_state(states[0])
+    np.random.set_state(states[1])
+    random.setstate(states[2])
+
+
 class PutsBackWhatItFound(RandomSampler):
     """Global states are put back after a pass, and with them what the caller drew meanwhile."""
 
     CAUGHT_BY = ("sampler.private-rng",)
 
     def __iter__(self) -> Iterator[int]:
-        states = torch.get_rng_state(), np.random.get_state(), random.getstate()
-        yield from super().__iter__()
-        if self.generator is not None:
-            torch.set_rng_state(states[0])
-            np.random.set_state(states[1])
-            random.setstate(states[2])
+        items = super().__iter__()
+        return items if self.generator is None else put_back(items)
 
 
 class PicksInNoOrder(WeightedRandomSampler):
