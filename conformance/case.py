@@ -99,7 +99,7 @@ class Case:
         ranked = self.passed and self.role in ("DistributedSampler", "DistributedSamplerWrapper")
         return dict(self.arguments) | dict(step.overrides) | (told if ranked else {})
 
-    @property
+    @functools.cached_property
     def limit(self) -> int:
         """The number of items after which a pass counts as endless: far above any right one."""
         given = [value for _, value in self.arguments]

@@ -27,6 +27,7 @@ from conformance.spread import parts, portions
 from conformance.telling import told_of_faults
 from conformance.trace import Trace
 from conformance.verdict import Verdict
+from conformance.worlds.forkserver import HASH_SEEDS, server
 from conformance.worlds.worlds import Worlds
 
 if TYPE_CHECKING:
@@ -75,9 +76,17 @@ class Examiner:
         self.heard: Callable[[Property, int], None] = lambda prop, cases: None
         load_laws()
 
+    def expect(self, props: Iterable[Property]) -> None:
+        """Make ready what these will need: every other rank of a group imports torch meanwhile."""
+        together = any(s.drawn for p in props if p.role not in LOADERS for s in p.scenarios)
+        if together and max(self.sizes, default=1) > 1:
+            server(HASH_SEEDS[1])
+
     def examine(self, candidate: Description, prop: Property) -> Verdict:
         """The verdict on one property."""
         began = time.monotonic()
+        if (candidate.source, prop) not in self.shown:
+            self.expect([prop])
         search = Search(self, candidate, prop)
         verdict = search.verdict()
         verdict.seconds = round(time.monotonic() - began, 4)

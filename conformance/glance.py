@@ -40,7 +40,7 @@ def glanced(
     """The first property that a glance shows to be violated, and how many cases were judged."""
     searches = [Search(examiner, candidate, prop) for prop in props]
     searches = [search for search in searches if not search.excused()]
-    looks = Looks(chain(_of_samplers(searches), _of_loaders(examiner, searches)))
+    looks = Looks(chain(_of_samplers(examiner, searches), _of_loaders(examiner, searches)))
     examiner.worlds.expect(looks.ahead)
     try:
         found = next((f for f in map(partial(_found, searches), looks) if f), None)
@@ -72,15 +72,16 @@ PATIENT = (
 """Clauses that wait for a bound to pass: the sooner their cases begin, the sooner they are told."""
 
 
-def _of_samplers(searches: list[Search]) -> Iterator[What]:
-    """What to look at in turn: first what shares the one process that stands already; statistical
-    clauses take thousands of draws."""
+def _of_samplers(examiner: Examiner, searches: list[Search]) -> Iterator[What]:
+    """What to look at in turn: first what shares the one process that stands already, with nothing
+    beside it that takes the processor; statistical clauses take thousands of draws."""
     samplers = [search for search in searches if search.prop.role not in LOADERS]
     quick = [search for search in samplers if not search.prop.clause.statistical]
     few, long = partial(_few, light=True), partial(_few, light=False)
     first, second, *others = (partial(_portion, part=part) for part in PORTIONS)
     for search in quick:
         yield from chain(few(search, standing=True), first(search, standing=True))
+    examiner.expect(search.prop for search in samplers)
     for look in (long, second):
         yield from chain.from_iterable(look(search, standing=True) for search in quick)
     for search in quick:

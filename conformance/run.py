@@ -15,9 +15,8 @@ from conformance.clauses import clauses
 from conformance.examine import Examiner, Options
 from conformance.properties import Property
 from conformance.randomness import manage_torch
-from conformance.roles import LOADERS, ROLES
+from conformance.roles import ROLES
 from conformance.verdict import VIOLATED, Verdict
-from conformance.worlds.forkserver import HASH_SEEDS, server
 from conformance.worlds.worlds import Worlds
 
 
@@ -47,19 +46,12 @@ class Run:
             raise
         return self.candidates[source.text]
 
-    def expect(self, props: Iterable[Property]) -> None:
-        """Make ready what these will need: every other rank of a group imports torch meanwhile."""
-        together = any(s.drawn for p in props if p.role not in LOADERS for s in p.scenarios)
-        if together and not self.options.simulated and max(self.options.world_sizes) > 1:
-            server(HASH_SEEDS[1])
-
     def begin(self, impl: str, props: Iterable[Property]) -> None:
         """All of these will be examined, in this order: begin what does not hold others up."""
         ahead.expect(self.examiner, self.candidates[impl], props)
 
     def examine(self, impl: str, prop: Property) -> Verdict:
         """The verdict on one property of a candidate that was added."""
-        self.expect([prop])
         return self.examiner.examine(self.candidates[impl], prop)
 
     def replay(self, impl: str, prop: Property, case: Case) -> Verdict:

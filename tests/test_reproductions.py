@@ -31,6 +31,7 @@ from conformance.report.reproduction import reproduction
 from conformance.report.reproduction.confirm import scripts
 from conformance.report.reproduction.datasets import GIVES, NUMBERS
 from conformance.report.reproduction.functions import LISTS, PLACES
+from conformance.report.reproduction.probes import PLAIN, UNSIZED, first_seen
 from conformance.roles import LOADERS, ROLES
 from conformance.scenarios.loader_forms import KNOWN, LARGE, SIGNALS
 from conformance.trace import Event, RankTrace, Trace
@@ -138,12 +139,45 @@ def test_scripts_find_nothing_in_the_reference(
         assert ended[path] == 0, printed(path)
 
 
-def test_a_script_is_written_without_torch() -> None:
+WITHOUT_TORCH = """
+import sys, pytest
+code = pytest.main(["--pyargs", "conformance", "-x", "-q", "-p", "no:cacheprovider", *sys.argv[1:]])
+sys.exit("torch was imported" if "torch" in sys.modules else int(code != 1))
+"""
+"""Examines a wrong candidate. Nothing else may import torch there, such as another's plugin."""
+
+
+@pytest.mark.parametrize(
+    ("fault", "clause"),
+    [
+        ("batches.py:LengthRoundsUp", "sampler.length"),
+        ("wrappers.py:DividesTwice", "wrapper.double"),
+        ("loaders.py:IgnoresCollateFn", "loader.batches"),
+    ],
+)
+def test_a_violation_is_told_without_torch(fault: str, clause: str, tmp_path: Path) -> None:
     """The process that judges does not import torch to tell of a violation: it would take longer
     than the search."""
-    code = "import sys, conformance.report.reproduction; sys.exit('torch' in sys.modules)"
+    impl = f"--impl={Path(__file__).parent / 'faults' / fault}"
 
-    assert not subprocess.run([sys.executable, "-c", code], timeout=60).returncode
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_TORCH, impl, f"--clause={clause}"],
+        cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+
+    assert done.returncode == 0, done.stderr + done.stdout
+
+
+@pytest.mark.parametrize("name", PROBES)
+def test_a_script_knows_the_probes(name: str) -> None:
+    """What is said of a probe in a script is what the probe itself says."""
+    recipe = Probe(name, 7)
+    made = PROBES[name](recipe.count, recipe.at)
+
+    assert (name in UNSIZED) == (not hasattr(made, "__len__"))
+    assert dict(made.seen) == first_seen(recipe)
+    if name in PLAIN:
+        assert PLAIN[name](recipe) == list(made)
 
 
 def test_scripts_are_short_and_need_torch_alone(written: list[tuple[Deviation, Path]]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import array
 import contextlib
 import decimal
 import gc
@@ -36,11 +37,12 @@ def draw_normal(which: str) -> None:
 def digest(generator: torch.Generator | None) -> dict[str, int]:
     """A digest of every state that a sampler might touch, per source; `settings` are no state that
     anybody draws from."""
-    kind, keys, place, *rest = np.random.get_state()
+    kind, keys, *others = np.random.get_state()
+    version, words, normal = random.getstate()
     found = {
         "torch": generator_digest(torch.default_generator),
-        "numpy": zlib.crc32(np.asarray(keys).tobytes() + repr((kind, place, rest)).encode()),
-        "random": zlib.crc32(repr(random.getstate()).encode()),
+        "numpy": zlib.crc32(np.asarray(keys).tobytes() + repr((kind, others)).encode()),
+        "random": zlib.crc32(array.array("Q", words).tobytes() + repr((version, normal)).encode()),
         "settings": settings(),
     }
     return found if generator is None else found | {"generator": generator_digest(generator)}

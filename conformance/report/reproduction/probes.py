@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from collections.abc import Callable
 
 from conformance.operations import Inspect, Resize
-from conformance.recipes import PARTS, Probe
+from conformance.recipes import PARTS, Probe, part
 from conformance.report.reproduction.draft import Draft, indented
 from conformance.report.reproduction.origin import stand_in
 
-PLAIN = ("Counting", "Descending", "Doubling", "Pairs")
-"""Probes that are a list to whoever does not count the calls."""
+PLAIN: dict[str, Callable[[Probe], list[object]]] = {
+    "Counting": lambda recipe: [*range(recipe.count)],
+    "Descending": lambda recipe: [*reversed(range(recipe.count))],
+    "Doubling": lambda recipe: [place // 2 for place in range(recipe.count)],
+    "Pairs": lambda recipe: [part(place, recipe.at) for place in range(recipe.count)],
+}
+"""Probes that are a list to whoever does not count the calls.
+
+They are not asked themselves: they know torch, and to import that takes longer than most runs.
+"""
+
+UNSIZED = ("Unsized", "Endless", "TorchUnsized")
+"""Those without a length."""
 
 ITEMS = {
     "Descending": "self.count - 1 - place", "Posing": "self.count - 1 - place",
@@ -72,7 +83,7 @@ def probe(draft: Draft, recipe: Probe) -> str:
     """The expression for a probe."""
     uncounted = not draft.has(Inspect, Resize) and not draft.candidate.bound
     if recipe.name in PLAIN and uncounted and recipe.count <= LISTED:
-        return repr(list(_kind(recipe)(recipe.count, recipe.at)))
+        return repr(PLAIN[recipe.name](recipe))
     words = RANDOM.get(recipe.name, "")
     draft.need(*(module for module in ("torch", "numpy", "random") if words.startswith(module)))
     name = draft.define(_name(recipe), _class(draft, recipe))
@@ -84,16 +95,9 @@ def _name(recipe: Probe) -> str:
     return recipe.name + recipe.what
 
 
-def _kind(recipe: Probe) -> Any:
-    """The class of a probe; it knows torch, which is imported for it alone."""
-    from conformance.worlds.probes import PROBES
-
-    return PROBES[recipe.name]
-
-
 def _class(draft: Draft, recipe: Probe) -> list[str]:
     """The class of a probe, with what this plan asks of it."""
-    sized = hasattr(_kind(recipe), "__len__")
+    sized = recipe.name not in UNSIZED
     polled = draft.has(Inspect) and sized
     polled = polled and recipe.name not in RANDOM
     base = stand_in(draft, BASES.get(recipe.name, "Sampler"))
@@ -110,8 +114,15 @@ def _class(draft: Draft, recipe: Probe) -> list[str]:
     return lines + indented(_polled(draft, recipe) if polled else _pass(draft, recipe))
 
 
+def first_seen(recipe: Probe) -> dict[str, object]:
+    """What has been asked of a probe at first."""
+    ends = {} if recipe.name in UNSIZED else {"after_end": 0}
+    epochs = {"epochs": list[int]()} if recipe.name == "Epoched" else {}
+    return {"draws": 0, "passes": 0, **ends, **epochs}
+
+
 def _init(recipe: Probe, polled: bool) -> list[str]:
-    seen = dict(_kind(recipe)(recipe.count, recipe.at).seen)
+    seen = first_seen(recipe)
     if not polled:
         return [
             "    def __init__(self, count):", f"        self.count, self.seen = count, {seen!r}"
