@@ -17,6 +17,9 @@ from conformance.scenarios import Effort
 from conformance.trace import Items, Trace
 
 SHRINK_S = 10.0
+Traces = list[tuple[Case, Trace | None]]
+"""Cases with their traces; None where that is large, and made anew if anybody asks."""
+
 TRACE_ITEMS_MAX = 5_000_000
 """Larger traces are carried out again rather than remembered."""
 
@@ -35,7 +38,7 @@ class Drawing:
     def __init__(self, judge: Judge, effort: Effort) -> None:
         self.judge, self.effort = judge, effort
         self.seen: dict[Case, Found | None] = {}
-        self.traces: list[tuple[Case, Trace | None]] = []
+        self.traces: Traces = []
         self.best: Found | None = None
         self.deadline = time.monotonic() + effort.seconds
 

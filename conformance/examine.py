@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from conformance.baseline import Deviation
 from conformance.candidate import Description, Source
 from conformance.case import Case
+from conformance.drawing import Traces
 from conformance.fitting import all_fitted, fitted
 from conformance.laws import load_laws
 from conformance.pace import PATIENCE, Pace
@@ -67,7 +68,7 @@ class Examiner:
         self.worlds, self.options, self.deviations = worlds, options, deviations
         self.small: dict[Key, SmallCases] = {}
         self.divided: dict[Key, list[frozenset[int]]] = {}
-        self.drawn: dict[Key, list[tuple[Case, Trace | None]]] = {}
+        self.drawn: dict[Key, Traces] = {}
         self.strategies: dict[Key, Any] = {}
         self.shelf = _shelf(options.scripts) if options.scripts else None
         self.alone: dict[tuple[Source, Case], Trace] = {}

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from conformance.ahead import Key, apart, world
 from conformance.candidate import Description
+from conformance.drawing import Traces
 from conformance.examine import Examiner
 from conformance.looks import Looks, What
 from conformance.properties import Property
@@ -29,6 +30,9 @@ FEW = 16
 PORTIONS = range(4)
 """The portions of all small cases, as `spread.portions` divides them: what some of them show has
 not to wait for all cases of the clauses before."""
+
+Drawn = dict[tuple[str, str], Traces]
+"""What was drawn for a role from a scenario."""
 
 DRAWN = 4
 """So many are drawn between: only real groups show how a rank finds its place in one."""
@@ -79,6 +83,7 @@ def _of_samplers(examiner: Examiner, searches: list[Search]) -> Iterator[What]:
     quick = [search for search in samplers if not search.prop.clause.statistical]
     few, long = partial(_few, light=True), partial(_few, light=False)
     first, second, *others = (partial(_portion, part=part) for part in PORTIONS)
+    known: Drawn = {}
     for search in quick:
         yield from chain(few(search, standing=True), first(search, standing=True))
     examiner.expect(search.prop for search in samplers)
@@ -87,7 +92,7 @@ def _of_samplers(examiner: Examiner, searches: list[Search]) -> Iterator[What]:
     for search in quick:
         yield from chain(few(search, standing=False), long(search, standing=False))
         yield from chain(first(search), second(search))
-    yield from (What(search, partial(_drawn, search)) for search in quick)
+    yield from (What(search, partial(_drawn, search, known)) for search in quick)
     yield from (What(s, partial(_small, s)) for s in samplers if s.prop.clause.statistical)
     for look in others:
         yield from chain.from_iterable(map(look, quick))
@@ -221,8 +226,15 @@ def _breaks(search: Search, scenario: Scenario, places: Places) -> bool:
     return False
 
 
-def _drawn(search: Search) -> bool:
-    """Whether one of few drawn cases breaks the law."""
-    some = [scenario for scenario in search.prop.scenarios if scenario.drawn]
-    drawn = (search.draw(scenario, DRAWN, shrink=False) for scenario in some)
-    return any(drawing.best is not None for drawing in drawn)
+def _drawn(search: Search, known: Drawn) -> bool:
+    """Whether one of few drawn cases breaks the law; each is carried out once for all clauses."""
+    return any(_of_drawn(search, known, one) for one in search.prop.scenarios if one.drawn)
+
+
+def _of_drawn(search: Search, known: Drawn, scenario: Scenario) -> bool:
+    key = search.prop.role, scenario.name
+    if key in known:
+        return any(search.breaks(case, trace) for case, trace in known[key])
+    drawing = search.draw(scenario, DRAWN, shrink=False)
+    known[key] = drawing.traces
+    return drawing.best is not None
