@@ -6,6 +6,7 @@ case is judged twice for a clause.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import chain, compress, filterfalse, groupby, islice, product, zip_longest
@@ -36,6 +37,9 @@ Drawn = dict[tuple[str, str], Traces]
 
 DRAWN = 4
 """So many are drawn between: only real groups show how a rank finds its place in one."""
+
+MANY = 3
+"""What is drawn for so many clauses goes first: one fault of the zoo shows in the rest alone."""
 
 
 def glanced(
@@ -82,8 +86,8 @@ def _of_samplers(examiner: Examiner, searches: list[Search]) -> Iterator[What]:
     samplers = [search for search in searches if search.prop.role not in LOADERS]
     quick = [search for search in samplers if not search.prop.clause.statistical]
     few, long = partial(_few, light=True), partial(_few, light=False)
-    first, second, *others = (partial(_portion, part=part) for part in PORTIONS)
-    known: Drawn = {}
+    first, second, third, last = (partial(_portion, part=part) for part in PORTIONS)
+    common, rare = _drawn(quick)
     for search in quick:
         yield from chain(few(search, standing=True), first(search, standing=True))
     examiner.expect(search.prop for search in samplers)
@@ -92,10 +96,11 @@ def _of_samplers(examiner: Examiner, searches: list[Search]) -> Iterator[What]:
     for search in quick:
         yield from chain(few(search, standing=False), long(search, standing=False))
         yield from chain(first(search), second(search))
-    yield from (What(search, partial(_drawn, search, known)) for search in quick)
+    yield from common
     yield from (What(s, partial(_small, s)) for s in samplers if s.prop.clause.statistical)
-    for look in others:
-        yield from chain.from_iterable(map(look, quick))
+    yield from chain.from_iterable(map(third, quick))
+    yield from rare
+    yield from chain.from_iterable(map(last, quick))
 
 
 def _of_loaders(examiner: Examiner, searches: list[Search]) -> Iterator[What]:
@@ -226,12 +231,21 @@ def _breaks(search: Search, scenario: Scenario, places: Places) -> bool:
     return False
 
 
-def _drawn(search: Search, known: Drawn) -> bool:
-    """Whether one of few drawn cases breaks the law; each is carried out once for all clauses."""
-    return any(_of_drawn(search, known, one) for one in search.prop.scenarios if one.drawn)
+def _drawn(searches: list[Search]) -> tuple[list[What], list[What]]:
+    """Looks at a few drawn cases, each of them carried out once for all clauses: those that many
+    clauses look at, and the others."""
+    known: Drawn = {}
+    found = [(search, one) for search in searches for one in search.prop.scenarios if one.drawn]
+    count = Counter((search.prop.role, one.name) for search, one in found)
+    looks = [
+        (What(search, partial(_of_drawn, search, known, one)), count[search.prop.role, one.name])
+        for search, one in found
+    ]
+    return [what for what, n in looks if n >= MANY], [what for what, n in looks if n < MANY]
 
 
 def _of_drawn(search: Search, known: Drawn, scenario: Scenario) -> bool:
+    """Whether a drawn case breaks the law."""
     key = search.prop.role, scenario.name
     if key in known:
         return any(search.breaks(case, trace) for case, trace in known[key])
