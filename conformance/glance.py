@@ -28,7 +28,7 @@ from conformance.spread import is_light
 FEW = 16
 """So many small cases of each scenario go first: most faults of samplers show in some of them."""
 
-PORTIONS = range(4)
+PORTIONS = range(5)
 """The portions of all small cases, as `spread.portions` divides them: what some of them show has
 not to wait for all cases of the clauses before."""
 
@@ -86,7 +86,7 @@ def _of_samplers(examiner: Examiner, searches: list[Search]) -> Iterator[What]:
     samplers = [search for search in searches if search.prop.role not in LOADERS]
     quick = [search for search in samplers if not search.prop.clause.statistical]
     few, long = partial(_few, light=True), partial(_few, light=False)
-    first, second, third, last = (partial(_portion, part=part) for part in PORTIONS)
+    first, second, third, longer, last = (partial(_portion, part=part) for part in PORTIONS)
     common, rare = _drawn(quick)
     for search in quick:
         yield from chain(few(search, standing=True), first(search, standing=True))
@@ -98,7 +98,7 @@ def _of_samplers(examiner: Examiner, searches: list[Search]) -> Iterator[What]:
         yield from chain(first(search), second(search))
     yield from common
     yield from (What(s, partial(_small, s)) for s in samplers if s.prop.clause.statistical)
-    yield from chain.from_iterable(map(third, quick))
+    yield from chain.from_iterable(chain(map(third, quick), map(longer, quick)))
     yield from rare
     yield from chain.from_iterable(map(last, quick))
 

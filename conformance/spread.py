@@ -35,6 +35,9 @@ SHARES = (0, 1 / 32, 1 / 8, 3 / 8, 1)
 LIGHT = 1 << 13
 """A case of more draws may take a second, if each draw is slow."""
 
+LONG = 1 << 18
+"""One of more draws takes a second with most candidates."""
+
 ROUNDS = 24
 """So often all pairs are shown before the rest follows as it comes: of thousands of cases that
 differ in little each round takes two."""
@@ -61,11 +64,13 @@ def parts(
 
 
 def portions(cases: Sequence[Case]) -> list[frozenset[int]]:
-    """The places of a sampler's cases in portions, each several times as large as the one before;
-    those that take long are in the last."""
+    """The places of a sampler's cases in five portions: three, each several times as large as the
+    one before, those that may take a while, and the rest with those that take long."""
     light = [at for at, case in enumerate(cases) if is_light(case)]
     *some, rest = _cut(cases, light, SHARES)
-    return [*some, rest | set(range(len(cases))).difference(light)]
+    heavy = frozenset(range(len(cases))).difference(light)
+    longer = frozenset(at for at in heavy if work(cases[at]) <= LONG)
+    return [*some, longer, rest | heavy - longer]
 
 
 def is_light(case: Case) -> bool:

@@ -103,14 +103,16 @@ def test_slow_cases_come_last() -> None:
 
 
 def test_portions_grow_and_end_with_what_takes_long() -> None:
-    """Each place of a sampler's cases is in one portion, and those of many draws in the last."""
+    """Each place of a sampler's cases is in one portion, those of many draws in one of their own,
+    and those of very many in the last."""
     cases = [Case("SequentialSampler", {"data_source": Data(n)}, [Iterate()]) for n in range(64)]
     long = Case("SequentialSampler", {"data_source": Data(1 << 20)}, [Iterate()])
-    found = sets([long, *cases], portions)
+    longer = Case("SequentialSampler", {"data_source": Data(1 << 16)}, [Iterate()])
+    found = sets([long, longer, *cases], portions)
 
-    assert sorted(chain(*found)) == list(range(65))
-    assert [len(one) for one in found] == [2, 6, 16, 41]
-    assert 0 in found[-1]
+    assert sorted(chain(*found)) == list(range(66))
+    assert [len(one) for one in found] == [2, 6, 16, 1, 41]
+    assert 0 in found[-1] and found[-2] == {1}
 
 
 def test_many_values_decide_nothing() -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from conformance.candidate import Source
 from conformance.examine import Examiner, Options
@@ -38,6 +39,19 @@ def test_tail_is_exact(chance: float) -> None:
         above = sum(w for c, w in zip(counts, weights, strict=True) if c >= count)
         expected = min(1.0, 2 * min(below, above))
         assert math.isclose(float(tail(count, 6, chance)), expected)
+
+
+@pytest.mark.parametrize("deviations", [-8.0, -4.0, 0.0, 4.0, 8.0])
+def test_tail_is_scipys(deviations: float) -> None:
+    """Far out, and of many trials, a tail is what `scipy.stats` calls it."""
+    trials, chance = np.array([[20], [3000], [10**6]]), np.array([1e-5, 0.01, 0.5, 1.0])
+    mean = trials * chance
+    spread = np.sqrt(mean * (1 - chance))
+    counts = np.clip(np.rint(mean + deviations * spread), 0, trials).astype(np.int64)
+    below, above = binom.cdf(counts, trials, chance), binom.sf(counts - 1, trials, chance)
+
+    expected = np.minimum(1.0, 2 * np.minimum(below, above))
+    assert np.allclose(tail(counts, trials, chance), expected, rtol=1e-9, atol=0)
 
 
 def test_two_per_cent_show() -> None:

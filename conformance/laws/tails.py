@@ -7,7 +7,6 @@ tails, so no approximation enters. One test spends `ALPHA` over all of its cells
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -43,23 +42,29 @@ def first_unlikely_drawn(
     variance = mean * (1 - share) * (total - taken) / max(total - 1, 1)
 
     def exact() -> Chances:
-        from scipy.stats import hypergeom
+        from scipy.stats import hypergeom  # takes a second, and most counts do without
 
-        return _tails(hypergeom, counts, total, kinds, drawn)
+        below = hypergeom.cdf(counts, total, kinds, drawn)
+        return _twice(below, hypergeom.sf(np.asarray(counts) - 1, total, kinds, drawn))
 
     return _first(counts, mean, variance, exact, looks)
 
 
 def tail(counts: ArrayLike, trials: ArrayLike, chance: ArrayLike) -> Chances:
-    """Twice the smaller exact tail of Binomial(trials, chance), per cell, at most 1."""
-    from scipy.stats import binom  # takes half a second, and most counts do without
+    """Twice the smaller exact tail of Binomial(trials, chance), per cell, at most 1.
 
-    return _tails(binom, counts, trials, chance)
+    They are incomplete beta functions. (DLMF 8.17.5. `scipy.stats` has them by name, and takes a
+    second to import.)
+    """
+    from scipy.special import betainc, betaincc
+
+    some, left = np.asarray(counts), np.asarray(trials) - np.asarray(counts)
+    below = np.where(left > 0, betaincc(some + 1, np.maximum(left, 1), chance), 1.0)
+    above = np.where(some > 0, betainc(np.maximum(some, 1), left + 1, chance), 1.0)
+    return _twice(below, above)
 
 
-def _tails(kind: Any, counts: ArrayLike, *parameters: ArrayLike) -> Chances:
-    below = kind.cdf(counts, *parameters)
-    above = kind.sf(np.asarray(counts) - 1, *parameters)
+def _twice(below: Chances, above: Chances) -> Chances:
     return np.asarray(np.minimum(1.0, 2 * np.minimum(below, above)))
 
 
