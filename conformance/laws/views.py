@@ -114,7 +114,7 @@ def _step(now: _Now, number: int, event: Event, rank: int, n: int) -> Iterator[P
             Items(np.zeros(0, np.int64)), event.error, False, under=now.under,
         )  # fmt: skip
         if isinstance(did, op.Iterate):
-            yield replace(_ended(opened, event, number), beside=now.beside)
+            yield _ended(opened, event, number, now.beside)
         else:
             now.opened[did.name] = replace(opened, ordinal=-1)
         now.reseed = None
@@ -133,17 +133,17 @@ def _read(now: _Now, did: op.Take | op.Drain, event: Event, number: int) -> Iter
         epoch = opened.epoch if opened.epoch == now.epoch else None
         opened = replace(opened, ordinal=now.ordinal, epoch=epoch)
     if isinstance(did, op.Drain) or event.error is not None:
-        yield replace(_ended(opened, event, number), beside=now.beside)
+        yield _ended(opened, event, number, now.beside)
         del now.opened[did.name]
     elif isinstance(event.value, Items):
         now.opened[did.name] = replace(opened, items=join(opened.items, event.value))
 
 
-def _ended(opened: Pass, event: Event, number: int) -> Pass:
+def _ended(opened: Pass, event: Event, number: int, beside: bool) -> Pass:
     got = event.value if isinstance(event.value, Items) else Items(np.zeros(0, np.int64))
     whole = event.error is None and isinstance(event.value, Items) and not got.cut
     items = join(opened.items, got)
-    return replace(opened, event=number, items=items, error=event.error, whole=whole)
+    return replace(opened, event=number, items=items, error=event.error, whole=whole, beside=beside)
 
 
 def join(first: Items, second: Items) -> Items:

@@ -48,7 +48,7 @@ class Recorder:
     def add(self, chunk: list[Any]) -> None:
         """Record a chunk of items."""
         self.count += len(chunk)
-        if all(type(item) is int for item in chunk):
+        if _all_ints(chunk):
             try:
                 self.values.append(np.array(chunk, dtype=np.int64))
                 if chunk:
@@ -84,6 +84,10 @@ class Recorder:
         )  # fmt: skip
 
 
+def _all_ints(chunk: list[Any]) -> bool:
+    return {*map(type, chunk)} <= {int}
+
+
 def _name(item: Any) -> str:
     kind = type(item)
     return kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
@@ -116,12 +120,11 @@ def fill(
         chunk: list[Any] = []
         wanted = min(CHUNK, end - recorder.count)
         try:
-            for item in itertools.islice(iterator, wanted):
-                chunk.append(item)
+            chunk.extend(itertools.islice(iterator, wanted))  # what came before an error stays
         except BaseException as caught:
             error = caught
         recorder.add(chunk)
-        if keep is not None:
+        if keep is not None and not _all_ints(chunk):
             keep.extend(item for item in chunk if isinstance(item, list))
         if error is not None or len(chunk) < wanted:
             break
