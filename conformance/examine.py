@@ -77,17 +77,24 @@ class Examiner:
         self.heard: Callable[[Property, int], None] = lambda prop, cases: None
         load_laws()
 
-    def expect(self, props: Iterable[Property]) -> None:
+    def expect(self, candidate: Description, props: Iterable[Property]) -> None:
         """Make ready what these will need: every other rank of a group imports torch meanwhile."""
-        together = any(s.drawn for p in props if p.role not in LOADERS for s in p.scenarios)
-        if together and max(self.sizes, default=1) > 1:
+        asked = ((prop.role, scenario) for prop in props for scenario in prop.scenarios)
+        if max(self.sizes, default=1) > 1 and any(self._grouped(candidate, *one) for one in asked):
             server(HASH_SEEDS[1])
+
+    def _grouped(self, candidate: Description, role: str, scenario: Scenario) -> bool:
+        """Whether cases of a scenario take real groups: what is drawn for samplers does."""
+        if role not in LOADERS:
+            return scenario.drawn is not None
+        cases = self.cases(candidate, role, scenario) if scenario.small else ()
+        return any(case.world == "group" for case in cases)
 
     def examine(self, candidate: Description, prop: Property) -> Verdict:
         """The verdict on one property."""
         began = time.monotonic()
         if (candidate.source, prop) not in self.shown:
-            self.expect([prop])
+            self.expect(candidate, [prop])
         search = Search(self, candidate, prop)
         verdict = search.verdict()
         verdict.seconds = round(time.monotonic() - began, 4)

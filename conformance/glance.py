@@ -90,7 +90,7 @@ def _of_samplers(examiner: Examiner, searches: list[Search]) -> Iterator[What]:
     common, rare = _drawn(quick)
     for search in quick:
         yield from chain(few(search, standing=True), first(search, standing=True))
-    examiner.expect(search.prop for search in samplers)
+    _expect(examiner, samplers)
     for look in (long, second):
         yield from chain.from_iterable(look(search, standing=True) for search in quick)
     for search in quick:
@@ -108,6 +108,7 @@ def _of_loaders(examiner: Examiner, searches: list[Search]) -> Iterator[What]:
     loaders = [search for search in searches if search.prop.role in LOADERS]
     shared, first = [*product(PARTS, loaders)], min(FIRST, len(loaders))
     yield from (_together(*one) for one in shared[:first])
+    _expect(examiner, loaders)
     in_order = sorted(shared, key=lambda one: one[0] not in TELLING)
     left = [one for part, search in in_order for one in _each(search, part)]
     for part, some in groupby(shared[first:], itemgetter(0)):
@@ -118,6 +119,12 @@ def _of_loaders(examiner: Examiner, searches: list[Search]) -> Iterator[What]:
             yield from (one.what for one in compress(left, ready))
             left = [*compress(left, map(not_, ready))]
     yield from (one.what for one in left)
+
+
+def _expect(examiner: Examiner, searches: list[Search]) -> None:
+    """Real groups will soon be needed."""
+    if searches:
+        examiner.expect(searches[0].candidate, (search.prop for search in searches))
 
 
 def _together(part: int, search: Search) -> What:

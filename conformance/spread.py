@@ -55,7 +55,7 @@ def parts(
     if slow:
         every = frozenset(range(len(cases)))
         return [*[NOWHERE] * 3, telling, *[NOWHERE] * 4, every - telling]
-    busy = [bool(workers(case)) or case.world == "alone" for case in cases]
+    busy = [bool(workers(case)) or case.world != "simulated" for case in cases]
     first, *rest = _cut(cases, [at for at, is_busy in enumerate(busy) if is_busy], BUSY)
     some, others = _cut(cases, [at for at, is_busy in enumerate(busy) if not is_busy], QUICK)
     shared = frozenset(at for at, case in enumerate(cases) if case.world != "alone")
