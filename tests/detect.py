@@ -23,6 +23,7 @@ from conformance.examine import Examiner, Options
 from conformance.glance import glanced
 from conformance.properties import Property, everything
 from conformance.scenarios import EFFORTS, Effort, Scenario
+from conformance.search import RACY, Search
 from conformance.verdict import VIOLATED, Verdict
 from conformance.worlds.worlds import Worlds
 
@@ -127,11 +128,9 @@ class Detector:
         """
         began = time.monotonic()
         try:
-            candidate = self.worlds.describe(Source(text, profile=self.options.profile))
+            examiner, candidate, props = self._begun(text, only)
         except CandidateError as error:
             return Detection(IMPORT, "", str(error), time.monotonic() - began, 0)
-        examiner = self.examiner = Examiner(self.worlds, self.options, self.deviations)
-        props = [prop for prop in self._properties(only) if prop.role in candidate.roles]
         ahead, cases = glanced(examiner, candidate, props)
         for prop in [ahead, *props] if ahead else props:
             verdict = examiner.examine(candidate, prop)
@@ -141,6 +140,32 @@ class Detector:
             if took > within_s:
                 raise TimeoutError(f"{text}: {took:.0f} s, at {verdict.clause}")
         return None
+
+    def shows(self, text: str, clause: str, within_s: float = 600.0) -> bool:
+        """Whether this clause is told of; what a glance shows is neither cut down nor told.
+
+        Raises as `first` does.
+        """
+        try:
+            examiner, candidate, props = self._begun(text, [clause])
+        except CandidateError:
+            return True
+        found, _ = glanced(examiner, candidate, props)
+        if found is not None and (seen := examiner.shown.get((candidate.source, found))):
+            search = Search(examiner, candidate, found)
+            case, trace = seen[1]
+            violation = search.judge(case, search.with_oracle(case, trace))
+            if violation is not None and not violation.anomaly.startswith(RACY):
+                return True
+        return self.first(text, [clause], within_s) is not None
+
+    def _begun(
+        self, text: str, only: Collection[str]
+    ) -> tuple[Examiner, Description, list[Property]]:
+        candidate = self.worlds.describe(Source(text, profile=self.options.profile))
+        examiner = self.examiner = Examiner(self.worlds, self.options, self.deviations)
+        props = [prop for prop in self._properties(only) if prop.role in candidate.roles]
+        return examiner, candidate, props
 
     def _properties(self, only: Collection[str]) -> list[Property]:
         return [prop for prop in everything() if not only or prop.clause.id in only]

@@ -2,7 +2,8 @@
 
 A whole run is what a user sees. The clauses that a fault names are asked one by one besides, as the
 first to tell may be another; where only the probability over seeds is wanted, they alone are asked,
-up to the first that tells, and the rest of the suite only if none did.
+up to the first that tells, and the rest of the suite only if none did. Of these the counterexample
+is not cut down.
 """
 
 from __future__ import annotations
@@ -90,6 +91,8 @@ def _named(detector: Detector, job: Job, row: Row, clauses: list[str]) -> Row:
 
 def _tells(detector: Detector, job: Job, clause: str) -> bool:
     try:
-        return bool(detector.first(job.fault.text, [clause], job.within_s))
+        if job.whole:
+            return bool(detector.first(job.fault.text, [clause], job.within_s))
+        return detector.shows(job.fault.text, clause, job.within_s)
     except TimeoutError:
         return False
