@@ -74,6 +74,9 @@ LARGE = (
 ALIKE = 14
 """So many items of one size follow each other: a loader may have several buffers in turn."""
 
+SAME = 140
+"""So many of a small size: of small buffers a loader may have more."""
+
 SIGNALS = tuple(map(Leaf, ODD))
 
 STRANGE = (
@@ -103,6 +106,7 @@ def _small(setting: Setting) -> Iterator[Case]:
         if takes(setting, **counted(workers)):
             data = of(LARGE, ALIKE * len(LARGE), ALIKE)
             yield loader(data, PLAN, batch_size=2, **counted(workers))
+            yield loader(of(LARGE[1:2], SAME, SAME), PLAN, batch_size=2, **counted(workers))
     for form in STRANGE:
         yield loader(of((form,), 2), PLAN, batch_size=2)
 
