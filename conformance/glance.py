@@ -58,16 +58,16 @@ def glanced(
     return found, sum(search.exercise.run for search in searches)
 
 
-PARTS = range(10)
+PARTS = range(9)
 """The parts of a loader's cases, as `spread.parts` divides them."""
 
-TELLING = (3, 4)
+TELLING = (2, 3)
 """The parts of those that once told of a fault: of what takes a process they go first."""
 
 FIRST = 3
 """So many looks have the processor for themselves: they show most faults."""
 
-BESIDE = (2, 2, 4, 5, 5)
+BESIDE = (2, 4, 5, 5)
 """Beside the first parts, which take the processor, no more than so many of the cases are under way
 that each take a process and mostly wait."""
 

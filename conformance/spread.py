@@ -24,7 +24,7 @@ Pairs = set[tuple[int, int]]
 
 NOWHERE = frozenset[int]()
 
-BUSY, QUICK = (0, 1 / 8, 1 / 4, 1 / 2, 3 / 4, 1), (0, 1 / 8, 1 / 2, 1)
+BUSY, QUICK = (0, 1 / 8, 1 / 4, 1 / 2, 3 / 4, 1), (0, 1 / 2, 1)
 """Where the order of cases with workers is cut into parts, and that of those without, which take a
 hundredth of the time."""
 
@@ -49,18 +49,18 @@ MANY = 24
 def parts(
     cases: Sequence[Case], slow: bool = False, telling: frozenset[int] = NOWHERE
 ) -> list[frozenset[int]]:
-    """The places of a loader's cases in ten parts, as they are best looked at: a few without
-    workers, some more, and some with them, those that are `telling`, the others without, the rest,
-    and those that are slow. Of these the telling come with the others."""
+    """The places of a loader's cases in nine parts, as they are best looked at: some without
+    workers and some with them, those that are `telling`, the others without, the rest, and those
+    that are slow. Of these the telling come with the others."""
     if slow:
         every = frozenset(range(len(cases)))
-        return [*[NOWHERE] * 4, telling, *[NOWHERE] * 4, every - telling]
+        return [*[NOWHERE] * 3, telling, *[NOWHERE] * 4, every - telling]
     busy = [bool(workers(case)) or case.world != "simulated" for case in cases]
     first, *rest = _cut(cases, [at for at, is_busy in enumerate(busy) if is_busy], BUSY)
-    few, some, others = _cut(cases, [at for at, is_busy in enumerate(busy) if not is_busy], QUICK)
+    some, others = _cut(cases, [at for at, is_busy in enumerate(busy) if not is_busy], QUICK)
     shared = frozenset(at for at, case in enumerate(cases) if case.world != "alone")
-    told = telling - (shared & (few | some | first))
-    return [few, some, first - told, told, *(part - told for part in (others, *rest)), NOWHERE]
+    told = telling - (shared & (some | first))
+    return [some, first - told, told, *(part - told for part in (others, *rest)), NOWHERE]
 
 
 def portions(cases: Sequence[Case]) -> list[frozenset[int]]:
