@@ -100,13 +100,10 @@ def _after(setting: Setting) -> Iterator[Case]:
     counts = (0, 1, 2) if takes(setting, num_workers=1) else (0,)
     for count, size in itertools.product(counts, (None, 2)):
         options: dict[str, Any] = {"batch_size": size, **counted(count)}
-        walk: list[Operation] = [Open("a"), *[Take("a")] * (6 // (size or 1)), Drain("a")]
+        walk = _walk(size)
         for broken in ((1,), (0,), (5,), (2, 3), (0, 1, 2, 3, 4, 5)):
             data = Mapped(6, faults=tuple(Fault("item", at, "ValueError") for at in broken))
             yield loader(data, walk, **options)
-        given_up: list[Operation] = [Open("a"), Take("a"), Take("a"), Drop("a"), *walk]
-        data = Mapped(6, faults=(Fault("item", size or 1, "ValueError"),))
-        yield loader(data, given_up, **options)
         collate = Collate("list", (Fault("collate", 2, "ValueError"),))
         yield loader(Mapped(6), walk * 2, collate_fn=collate, **options)
     for count in counts:
@@ -124,6 +121,21 @@ def _after(setting: Setting) -> Iterator[Case]:
         yield loader(
             data, [Open("a"), *[Take("a")] * 9, Drain("a")], batch_size=None, num_workers=3
         )
+
+
+def _walk(size: int | None) -> list[Operation]:
+    """A pass over six items, each `next` apart."""
+    return [Open("a"), *[Take("a")] * (6 // (size or 1)), Drain("a")]
+
+
+def _given_up(setting: Setting) -> Iterator[Case]:
+    """A pass is given up at its error, then comes another. To let it go takes torch 5 s for each
+    worker, so nobody waits in line."""
+    counts = (0, 1, 2) if takes(setting, num_workers=1) else (0,)
+    for count, size in itertools.product(counts, (None, 2)):
+        data = Mapped(6, faults=(Fault("item", size or 1, "ValueError"),))
+        plan = [Open("a"), Take("a"), Take("a"), Drop("a"), *_walk(size)]
+        yield loader(data, plan, "alone", batch_size=size, **counted(count))
 
 
 TURNED = Values((2, 0, 1))
@@ -189,6 +201,7 @@ ERRORS = Scenario("loader-errors", _errors)
 STOPS = Scenario("loader-stops", _stops)
 STOPPED_STARTS = Scenario("loader-stopped-starts", _stopped_starts)
 AFTER = Scenario("loader-after-error", _after)
+GIVEN_UP = Scenario("loader-given-up", _given_up)
 BESIDE = Scenario("loader-beside", _beside)
 ENDS = Scenario("loader-ends", _ends)
 BUFFERS = Scenario("loader-buffers", _buffers)
