@@ -21,7 +21,7 @@ import pytest
 
 from detection.cost import cpu_s
 
-TESTS = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 TOLD, UNTIL = "DETECTION_TOLD", "DETECTION_UNTIL"
 CASE, VIOLATION = "case", "violation"
 RUN_S_MAX = 240
@@ -61,12 +61,15 @@ def startup_s() -> tuple[float, float]:
     return found[:2]
 
 
-def told_s(text: str, baseline: str = "") -> Told | None:
-    """The same to the first violation, and the clause; None if there is none."""
-    return _told(text, VIOLATION, baseline)
+def told_s(text: str, baseline: str = "", root: Path = ROOT) -> Told | None:
+    """The same to the first violation, and the clause; None if there is none.
+
+    root: the checkout whose suite is asked, about its own copy of a fault of this one.
+    """
+    return _told(text.replace(str(ROOT), str(root)), VIOLATION, baseline, root)
 
 
-def _told(text: str, until: str, baseline: str = "") -> Told | None:
+def _told(text: str, until: str, baseline: str = "", root: Path = ROOT) -> Told | None:
     command = [sys.executable, "-m", "pytest", "--pyargs", "conformance", f"--impl={text}", "-x"]
     command += ["--strict-should", "-q", "-p", "no:cacheprovider", "-p", "detection.startup"]
     with tempfile.TemporaryDirectory() as folder:
@@ -77,7 +80,7 @@ def _told(text: str, until: str, baseline: str = "") -> Told | None:
         began = time.time()
         subprocess.run(
             command, cwd=folder, stdout=subprocess.DEVNULL, timeout=RUN_S_MAX, check=False,
-            env={**os.environ, "PYTHONPATH": _path(), TOLD: str(told), UNTIL: until},
+            env={**os.environ, "PYTHONPATH": _path(root), TOLD: str(told), UNTIL: until},
         )  # fmt: skip
         if not told.exists():
             return None
@@ -85,6 +88,7 @@ def _told(text: str, until: str, baseline: str = "") -> Told | None:
         return ended - began, used_s, what
 
 
-def _path() -> str:
-    """Where a run finds this module, before where it would look anyway."""
-    return os.pathsep.join(filter(None, (str(TESTS), os.environ.get("PYTHONPATH"))))
+def _path(root: Path) -> str:
+    """Where a run finds this module and the suite, before where it would look anyway."""
+    found = (str(root / "tests"), str(root), os.environ.get("PYTHONPATH"))
+    return os.pathsep.join(filter(None, found))
