@@ -197,6 +197,15 @@ def test_threads_get_the_same_pass(drained, again, anomaly):
     assert judged("lifecycle.threads", lived(*opened[1:], *read)) == UNMET
 
 
+def test_threads_may_change_an_order_that_is_free():
+    """With `in_order=False` a pass has all its batches, in whatever order."""
+    turned = (Threads(), None), (Iterate(), [[1], [0]])
+    short = (Threads(), None), (Iterate(), [[1]])
+
+    assert judged("lifecycle.threads", lived(*turned, in_order=False)) == ""
+    assert judged("lifecycle.threads", lived(*short, in_order=False)) == "bound-to-a-thread"
+
+
 @pytest.mark.parametrize(
     ("drained", "anomaly"),
     [(error("RuntimeError"), ""), ([[1]], ""), (HANG, "bound-to-a-thread")],
