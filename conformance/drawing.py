@@ -17,6 +17,7 @@ from conformance.scenarios import Effort
 from conformance.trace import Items, Trace
 
 SHRINK_S = 10.0
+
 Traces = list[tuple[Case, Trace | None]]
 """Cases with their traces; None where that is large, and made anew if anybody asks."""
 

@@ -48,7 +48,8 @@ def glanced(
     """The first property that a glance shows to be violated, and how many cases were judged."""
     searches = [Search(examiner, candidate, prop) for prop in props]
     searches = [search for search in searches if not search.excused()]
-    looks = Looks(chain(_of_samplers(examiner, searches), _of_loaders(examiner, searches)))
+    given = examiner, candidate, searches
+    looks = Looks(chain(_of_samplers(*given), _of_loaders(*given)))
     examiner.worlds.expect(looks.ahead)
     try:
         found = next((f for f in map(partial(_found, searches), looks) if f), None)
@@ -80,7 +81,9 @@ PATIENT = (
 """Clauses that wait for a bound to pass: the sooner their cases begin, the sooner they are told."""
 
 
-def _of_samplers(examiner: Examiner, searches: list[Search]) -> Iterator[What]:
+def _of_samplers(
+    examiner: Examiner, candidate: Description, searches: list[Search]
+) -> Iterator[What]:
     """What to look at in turn: first what shares the one process that stands already, with nothing
     beside it that takes the processor; statistical clauses take thousands of draws."""
     samplers = [search for search in searches if search.prop.role not in LOADERS]
@@ -90,7 +93,7 @@ def _of_samplers(examiner: Examiner, searches: list[Search]) -> Iterator[What]:
     common, rare = _drawn(quick)
     for search in quick:
         yield from chain(few(search, standing=True), first(search, standing=True))
-    _expect(examiner, samplers)
+    examiner.expect(candidate, (search.prop for search in samplers))
     for look in (long, second):
         yield from chain.from_iterable(look(search, standing=True) for search in quick)
     for search in quick:
@@ -103,12 +106,14 @@ def _of_samplers(examiner: Examiner, searches: list[Search]) -> Iterator[What]:
     yield from chain.from_iterable(map(last, quick))
 
 
-def _of_loaders(examiner: Examiner, searches: list[Search]) -> Iterator[What]:
+def _of_loaders(
+    examiner: Examiner, candidate: Description, searches: list[Search]
+) -> Iterator[What]:
     """Some of all, then the rest, part by part; what takes a process of its own as it ends."""
     loaders = [search for search in searches if search.prop.role in LOADERS]
     shared, first = [*product(PARTS, loaders)], min(FIRST, len(loaders))
     yield from (_together(*one) for one in shared[:first])
-    _expect(examiner, loaders)
+    examiner.expect(candidate, (search.prop for search in loaders))
     in_order = sorted(shared, key=lambda one: one[0] not in TELLING)
     left = [one for part, search in in_order for one in _each(search, part)]
     for part, some in groupby(shared[first:], itemgetter(0)):
@@ -119,12 +124,6 @@ def _of_loaders(examiner: Examiner, searches: list[Search]) -> Iterator[What]:
             yield from (one.what for one in compress(left, ready))
             left = [*compress(left, map(not_, ready))]
     yield from (one.what for one in left)
-
-
-def _expect(examiner: Examiner, searches: list[Search]) -> None:
-    """Real groups will soon be needed."""
-    if searches:
-        examiner.expect(searches[0].candidate, (search.prop for search in searches))
 
 
 def _together(part: int, search: Search) -> What:
@@ -242,20 +241,25 @@ def _drawn(searches: list[Search]) -> tuple[list[What], list[What]]:
     """Looks at a few drawn cases, each of them carried out once for all clauses: those that many
     clauses look at, and the others."""
     known: Drawn = {}
-    found = [(search, one) for search in searches for one in search.prop.scenarios if one.drawn]
-    count = Counter((search.prop.role, one.name) for search, one in found)
-    looks = [
-        (What(search, partial(_of_drawn, search, known, one)), count[search.prop.role, one.name])
-        for search, one in found
-    ]
-    return [what for what, n in looks if n >= MANY], [what for what, n in looks if n < MANY]
+    drawn = [(search, one) for search in searches for one in search.prop.scenarios if one.drawn]
+    count = Counter(_source(*one) for one in drawn)
+    looks: tuple[list[What], list[What]] = [], []
+    for search, scenario in drawn:
+        rare = count[_source(search, scenario)] < MANY
+        looks[rare].append(What(search, partial(_of_drawn, search, known, scenario)))
+    return looks
+
+
+def _source(search: Search, scenario: Scenario) -> tuple[str, str]:
+    """What decides which cases are drawn."""
+    return search.prop.role, scenario.name
 
 
 def _of_drawn(search: Search, known: Drawn, scenario: Scenario) -> bool:
     """Whether a drawn case breaks the law."""
-    key = search.prop.role, scenario.name
-    if key in known:
-        return any(search.breaks(case, trace) for case, trace in known[key])
+    source = _source(search, scenario)
+    if source in known:
+        return any(search.breaks(case, trace) for case, trace in known[source])
     drawing = search.draw(scenario, DRAWN, shrink=False)
-    known[key] = drawing.traces
+    known[source] = drawing.traces
     return drawing.best is not None

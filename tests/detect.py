@@ -21,6 +21,7 @@ from conformance.case import Case
 from conformance.classes import work
 from conformance.examine import Examiner, Options
 from conformance.glance import glanced
+from conformance.laws import Violation
 from conformance.properties import Property, everything
 from conformance.scenarios import EFFORTS, Effort, Scenario
 from conformance.search import RACY, Search
@@ -120,18 +121,24 @@ class Detector:
         self.worlds.close()
 
     def first(
-        self, text: str, only: Collection[str] = (), within_s: float = 600.0
+        self, text: str, only: Collection[str] = (), within_s: float = 600.0, cut_down: bool = True
     ) -> Detection | None:
         """The first violation that any clause (of `only`, if given) finds; None if there is none.
 
+        cut_down: whether the case is cut down, as for a user, or told as a glance shows it.
         Raises TimeoutError if `within_s` passed before all clauses were examined.
         """
         began = time.monotonic()
         try:
-            examiner, candidate, props = self._begun(text, only)
+            candidate = self.worlds.describe(Source(text, profile=self.options.profile))
         except CandidateError as error:
             return Detection(IMPORT, "", str(error), time.monotonic() - began, 0)
+        examiner = self.examiner = Examiner(self.worlds, self.options, self.deviations)
+        props = [prop for prop in self._properties(only) if prop.role in candidate.roles]
         ahead, cases = glanced(examiner, candidate, props)
+        if ahead and not cut_down and (seen := _shown(Search(examiner, candidate, ahead))):
+            took = time.monotonic() - began
+            return Detection(ahead.clause.id, ahead.role, seen.anomaly, took, cases)
         for prop in [ahead, *props] if ahead else props:
             verdict = examiner.examine(candidate, prop)
             cases, took = cases + verdict.exercise.run, time.monotonic() - began
@@ -141,34 +148,18 @@ class Detector:
                 raise TimeoutError(f"{text}: {took:.0f} s, at {verdict.clause}")
         return None
 
-    def shows(self, text: str, clause: str, within_s: float = 600.0) -> bool:
-        """Whether this clause is told of; what a glance shows is neither cut down nor told.
-
-        Raises as `first` does.
-        """
-        try:
-            examiner, candidate, props = self._begun(text, [clause])
-        except CandidateError:
-            return True
-        found, _ = glanced(examiner, candidate, props)
-        if found is not None and (seen := examiner.shown.get((candidate.source, found))):
-            search = Search(examiner, candidate, found)
-            case, trace = seen[1]
-            violation = search.judge(case, search.with_oracle(case, trace))
-            if violation is not None and not violation.anomaly.startswith(RACY):
-                return True
-        return self.first(text, [clause], within_s) is not None
-
-    def _begun(
-        self, text: str, only: Collection[str]
-    ) -> tuple[Examiner, Description, list[Property]]:
-        candidate = self.worlds.describe(Source(text, profile=self.options.profile))
-        examiner = self.examiner = Examiner(self.worlds, self.options, self.deviations)
-        props = [prop for prop in self._properties(only) if prop.role in candidate.roles]
-        return examiner, candidate, props
-
     def _properties(self, only: Collection[str]) -> list[Property]:
         return [prop for prop in everything() if not only or prop.clause.id in only]
+
+
+def _shown(search: Search) -> Violation | None:
+    """The violation that a glance has shown, unless it has to be seen twice."""
+    seen = search.examiner.shown.get((search.candidate.source, search.prop))
+    if seen is None:
+        return None
+    case, trace = seen[1]
+    violation = search.judge(case, search.with_oracle(case, trace))
+    return None if violation and violation.anomaly.startswith(RACY) else violation
 
 
 @functools.cache

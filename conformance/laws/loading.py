@@ -24,6 +24,11 @@ def arguments(case: Case) -> dict[str, Any]:
     return dict(case.arguments)
 
 
+def ordered(case: Case) -> bool:
+    """Whether the case's loader is asked to deliver in order."""
+    return bool(arguments(case).get("in_order", True))
+
+
 def workers(case: Case) -> int:
     """num_workers."""
     given = arguments(case).get("num_workers", 0)

@@ -97,7 +97,7 @@ def _stopped_starts(setting: Setting) -> Iterator[Case]:
 
 def _after(setting: Setting) -> Iterator[Case]:
     """Broken items at the start, in the middle, at the end, side by side; every `next` apart."""
-    counts = (0, 1, 2) if takes(setting, num_workers=1) else (0,)
+    counts = _counts(setting)
     for count, size in itertools.product(counts, (None, 2)):
         options: dict[str, Any] = {"batch_size": size, **counted(count)}
         walk = _walk(size)
@@ -123,6 +123,11 @@ def _after(setting: Setting) -> Iterator[Case]:
         )
 
 
+def _counts(setting: Setting) -> tuple[int, ...]:
+    """Numbers of workers, as far as the candidate takes any."""
+    return (0, 1, 2) if takes(setting, num_workers=1) else (0,)
+
+
 def _walk(size: int | None) -> list[Operation]:
     """A pass over six items, each `next` apart."""
     return [Open("a"), *[Take("a")] * (6 // (size or 1)), Drain("a")]
@@ -131,7 +136,7 @@ def _walk(size: int | None) -> list[Operation]:
 def _given_up(setting: Setting) -> Iterator[Case]:
     """A pass is given up at its error, then comes another. To let it go takes torch 5 s for each
     worker, so nobody waits in line."""
-    counts = (0, 1, 2) if takes(setting, num_workers=1) else (0,)
+    counts = _counts(setting)
     for count, size in itertools.product(counts, (None, 2)):
         data = Mapped(6, faults=(Fault("item", size or 1, "ValueError"),))
         plan = [Open("a"), Take("a"), Take("a"), Drop("a"), *_walk(size)]
@@ -164,7 +169,7 @@ def _ends(setting: Setting) -> Iterator[Case]:
     plan = [Open("a"), Drain("a"), Take("a", 2), Take("a")]
     other = [Open("a"), Take("a", 9), Take("a"), Open("b"), Take("b"), Take("a", 2), Drain("b")]
     sources = (Mapped(3), Stream(3), Stream(3, again=True))
-    counts = (0, 1, 2) if takes(setting, num_workers=1) else (0,)
+    counts = _counts(setting)
     for source, size, count in itertools.product(sources, (None, 2), counts):
         options: dict[str, Any] = {"batch_size": size, **counted(count)}
         for steps in (plan, other):

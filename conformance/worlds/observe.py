@@ -48,7 +48,7 @@ class Recorder:
     def add(self, chunk: list[Any]) -> None:
         """Record a chunk of items."""
         self.count += len(chunk)
-        if _all_ints(chunk):
+        if {*map(type, chunk)} <= {int}:
             try:
                 self.values.append(np.array(chunk, dtype=np.int64))
                 if chunk:
@@ -82,10 +82,6 @@ class Recorder:
             values=values, kinds=tuple(self.kinds), sizes=sizes, cut=cut, extra=extra,
             containers=tuple(self.containers), unreadable=tuple(self.unreadable),
         )  # fmt: skip
-
-
-def _all_ints(chunk: list[Any]) -> bool:
-    return {*map(type, chunk)} <= {int}
 
 
 def _name(item: Any) -> str:
@@ -124,7 +120,7 @@ def fill(
         except BaseException as caught:
             error = caught
         recorder.add(chunk)
-        if keep is not None and not _all_ints(chunk):
+        if keep is not None and recorder.containers:
             keep.extend(item for item in chunk if isinstance(item, list))
         if error is not None or len(chunk) < wanted:
             break

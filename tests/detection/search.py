@@ -91,8 +91,7 @@ def _named(detector: Detector, job: Job, row: Row, clauses: list[str]) -> Row:
 
 def _tells(detector: Detector, job: Job, clause: str) -> bool:
     try:
-        if job.whole:
-            return bool(detector.first(job.fault.text, [clause], job.within_s))
-        return detector.shows(job.fault.text, clause, job.within_s)
+        found = detector.first(job.fault.text, [clause], job.within_s, cut_down=job.whole)
+        return found is not None
     except TimeoutError:
         return False

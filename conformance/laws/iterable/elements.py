@@ -31,6 +31,7 @@ from conformance.laws.loading import (
     hung,
     kinds,
     of,
+    ordered,
     records,
     rows,
     runs,
@@ -156,7 +157,7 @@ def in_turn(case: Case) -> list[Any]:
 def order(trace: Trace) -> Violation | None:
     """With `drop_last` what is left over may come together in any way, but always in the same."""
     elements(trace)
-    require(arguments(trace.case).get("in_order", True))
+    require(ordered(trace.case))
     rank, wanted = built(trace), in_turn(trace.case)
     require(any(run.items or run.finished for run in runs(rank)))
     if dropping(trace.case):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,7 +12,7 @@ from conformance.case import Case
 from conformance.datasets import Stream
 from conformance.laws import Violation, require
 from conformance.laws.loader.due import flat, passes
-from conformance.laws.loading import READS, Run, about, arguments, runs
+from conformance.laws.loading import READS, Run, about, arguments, ordered, runs
 from conformance.trace import Event, RankTrace, Trace
 
 
@@ -121,9 +121,8 @@ def read_after(rank: RankTrace, place: int) -> list[Event]:
 def wholes(rank: RankTrace, case: Case) -> list[tuple[Run, bool]]:
     """Each pass, and whether it has all that it should: of a stream, in whatever order, and so with
     `in_order=False`."""
-    given = arguments(case)
-    data = given["dataset"]
+    data = arguments(case)["dataset"]
     if isinstance(data, Stream):
         return [(run, sorted(flat(run.items)) == list(range(data.n))) for run in runs(rank)]
-    sort = (lambda items: items) if given.get("in_order", True) else sorted
-    return [(run, sort(run.items) == sort(due)) for run, due in passes(rank, case)]
+    turned: Callable[[list[Any]], list[Any]] = list if ordered(case) else sorted
+    return [(run, turned(run.items) == turned(due)) for run, due in passes(rank, case)]

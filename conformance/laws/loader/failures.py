@@ -16,6 +16,7 @@ from conformance.laws.loading import (
     expected,
     got,
     kinds,
+    ordered,
     records,
     rows,
     runs,
@@ -105,7 +106,7 @@ def after_error(trace: Trace) -> Violation | None:
     require(all(fault.where in ("item", "collate") for fault in planned))
     wanted = [_outcome(batch, planned) for batch in due or []]
     for number, outcomes in _walks(rank):
-        if not arguments(case).get("in_order", True):
+        if not ordered(case):
             outcomes, wanted = sorted(outcomes, key=str), sorted(wanted, key=str)
         if outcomes != wanted:
             return Violation(

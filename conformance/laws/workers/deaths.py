@@ -17,11 +17,11 @@ from conformance.laws.loading import (
     faults,
     kinds,
     nobody_struck,
+    ordered,
     reads,
     records,
     workers,
 )  # fmt: skip
-from conformance.laws.workers.orders import ordered
 from conformance.laws.workers.outcomes import (
     COUNTED_AS_DEATH,
     Step,
@@ -217,7 +217,7 @@ def dead_iterator(trace: Trace) -> Violation | None:
     for walk in walks(rank):
         place = first_error(walk)
         given = items(walk)
-        hole = ordered(trace) and wanted is not None and given != wanted[: len(given)]
+        hole = ordered(trace.case) and wanted is not None and given != wanted[: len(given)]
         after = walk[place + 1 :] if place is not None else []
         judged = judged or bool(after)
         bad = next((step for step in after if step.error is None), None)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from conformance.case import Case
 from conformance.datasets import Fault, Stream
 from conformance.laws import Violation, law, require
-from conformance.laws.loading import arguments, built, expected, faults, workers
-from conformance.laws.workers.orders import ordered
+from conformance.laws.loading import arguments, built, expected, faults, ordered, workers
 from conformance.laws.workers.outcomes import (
     Step,
     chain,
@@ -152,7 +151,7 @@ def error_place(trace: Trace) -> Violation | None:
     fault, whole = min(
         ((fault, _whole(trace.case, wanted, fault)) for fault in planned), key=lambda pair: pair[1]
     )
-    judged, in_order = False, ordered(trace)
+    judged, in_order = False, ordered(trace.case)
     for walk in walks(rank):
         place = first_error(walk)
         if place is None and not any(step.ended for step in walk):

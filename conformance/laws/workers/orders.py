@@ -20,6 +20,7 @@ from conformance.laws.loading import (
     faults,
     kinds,
     of,
+    ordered,
     records,
     rows,
     runs,
@@ -31,11 +32,6 @@ NUMBERS = ("number", "parcel", "tensor")
 """What datasets give whose items stand for their indices."""
 
 
-def ordered(trace: Trace) -> bool:
-    """Whether the case's loader is asked to deliver in order."""
-    return bool(arguments(trace.case).get("in_order", True))
-
-
 def rebuilt(rank: RankTrace) -> list[int]:
     """The events that constructed the loader; requires that none of them was refused."""
     made = [n for n, e in enumerate(rank.events) if n == 0 or isinstance(e.operation, op.Rebuild)]
@@ -45,7 +41,7 @@ def rebuilt(rank: RankTrace) -> list[int]:
 
 @law("workers.same-order")
 def same_order(trace: Trace) -> Violation | None:
-    require(ordered(trace))
+    require(ordered(trace.case))
     rank = built(trace)
     require(workers(trace.case) or len(rebuilt(rank)) > 1)
     described = _described(rank)
@@ -130,7 +126,7 @@ def _special(case: Case) -> str:
 
 @law("workers.unordered")
 def unordered(trace: Trace) -> Violation | None:
-    require(workers(trace.case) and not ordered(trace) and trace.done)
+    require(workers(trace.case) and not ordered(trace.case) and trace.done)
     rank, wanted = trace.ranks[0], expected(trace.case)
     require(wanted is not None and len(rebuilt(rank)) == 1)
     assert wanted is not None
