@@ -53,6 +53,13 @@ def work(case: Case) -> int:
     return ranks * drawn * max(1, sum(_passes(step) for step in case.plan))
 
 
+def has_workers(case: Case) -> bool:
+    """Whether the case's loader has workers, or one that it is built anew as."""
+    rebuilt = (dict(step.overrides) for step in case.plan if isinstance(step, Rebuild))
+    counts = (case.argument("num_workers"), *(other.get("num_workers") for other in rebuilt))
+    return any(counts)
+
+
 def size_of(arguments: Built) -> int:
     """The same of the arguments of one construction."""
     for value in arguments.values():

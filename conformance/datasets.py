@@ -85,6 +85,11 @@ class Mapped(Recipe):
         """What item i is made of."""
         return self.forms[i // self.each % len(self.forms)] if self.forms else Leaf("int")
 
+    @property
+    def elements(self) -> int:
+        """How many elements all items have together."""
+        return sum(self.form(i).count for i in range(self.n))
+
 
 @dataclass(frozen=True, repr=False)
 class Stream(Recipe):

@@ -67,7 +67,7 @@ class Examiner:
     def __init__(self, worlds: Worlds, options: Options, deviations: list[Deviation]) -> None:
         self.worlds, self.options, self.deviations = worlds, options, deviations
         self.small: dict[Key, SmallCases] = {}
-        self.divided: dict[Key, list[frozenset[int]]] = {}
+        self.divided: dict[Key, tuple[frozenset[int], ...]] = {}
         self.drawn: dict[Key, Traces] = {}
         self.strategies: dict[Key, Any] = {}
         self.shelf = _shelf(options.scripts) if options.scripts else None
@@ -148,11 +148,13 @@ class Examiner:
         made = scenario.small(self.setting(candidate, role))
         return map(self.located, all_fitted(made, candidate, self.sizes))
 
-    def parts(self, candidate: Description, role: str, scenario: Scenario) -> list[frozenset[int]]:
+    def parts(
+        self, candidate: Description, role: str, scenario: Scenario
+    ) -> tuple[frozenset[int], ...]:
         """The places of a scenario's small cases in the parts that `spread` makes of them."""
         key = candidate.source, role, scenario.name
         if key not in self.divided:
-            cases = [*self.cases(candidate, role, scenario)]
+            cases = (*self.cases(candidate, role, scenario),)
             if role in LOADERS:
                 told = told_of_faults(scenario.name, cases)
                 self.divided[key] = parts(cases, scenario.slow, told)

@@ -113,10 +113,11 @@ def _of_loaders(
     loaders = [search for search in searches if search.prop.role in LOADERS]
     shared, first = [*product(PARTS, loaders)], min(FIRST, len(loaders))
     yield from (_together(*one) for one in shared[:first])
-    examiner.expect(candidate, (search.prop for search in loaders))
     in_order = sorted(shared, key=lambda one: one[0] not in TELLING)
     left = [one for part, search in in_order for one in _each(search, part)]
     for part, some in groupby(shared[first:], itemgetter(0)):
+        if part == TELLING[-1]:
+            examiner.expect(candidate, (search.prop for search in loaders))
         _begun(examiner, left, BESIDE[part] if part < len(BESIDE) else None)
         for one in some:
             yield _together(*one)

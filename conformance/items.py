@@ -73,6 +73,11 @@ class Nest(Recipe):
     parts: tuple[Any, ...] = ()
     keys: tuple[Any, ...] = ()
 
+    @property
+    def count(self) -> int:
+        """How many elements its leaves have."""
+        return sum(part.count for part in self.parts)
+
 
 PLAIN = {"float": "float64", "int": "int64", "bool": "bool"} | dict.fromkeys(
     ("either", "flagged"), "float64"

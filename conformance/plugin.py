@@ -78,18 +78,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """With `-x`, what small cases show to be violated goes first: it would end the run anyway.
-
-    Not among xdist's workers, which must all have the same order, and of which none knows what it
-    will be given.
-    """
+    """With `-x`, what a glance shows to be violated goes first; else what waits begins now."""
     config = session.config
-    other = any(map(config.getoption, ("--case", "--write-baseline", "--smoke")))
-    if SESSION not in config.stash or other or hasattr(config, "workerinput"):
+    if SESSION not in config.stash:
+        return
+    from conformance.session import glances, looks_ahead
+
+    if not looks_ahead(config):
         return
     items = {_parameters(item).get("subject"): item for item in session.items}
     subjects = [subject for subject in items if subject]
-    if config.getoption("maxfail") != 1:
+    if not glances(config):
         config.stash[SESSION].begin(subjects)
         return
     found = config.stash[SESSION].first(subjects)

@@ -153,7 +153,7 @@ class Search(Judge):
         """The same without traces."""
         return self.examiner.cases(self.candidate, self.prop.role, scenario)
 
-    def parts(self, scenario: Scenario) -> list[frozenset[int]]:
+    def parts(self, scenario: Scenario) -> tuple[frozenset[int], ...]:
         """The places of a scenario's small cases, in the parts in which a glance looks at them."""
         return self.examiner.parts(self.candidate, self.prop.role, scenario)
 

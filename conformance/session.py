@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,12 @@ from conformance.candidate import CandidateError, Description, Source
 from conformance.case import Case, parse
 from conformance.clauses import clauses
 from conformance.config import Config, read_config
-from conformance.examine import Options
+from conformance.examine import Examiner, Options
 from conformance.glance import glanced
 from conformance.machine import torch_version
 from conformance.options import FORMS, strict
 from conformance.properties import Property
+from conformance.rehearsal import Rehearsal
 from conformance.report.bindings import bindings
 from conformance.report.forms import text, write
 from conformance.report.github import tell
@@ -28,6 +30,21 @@ from conformance.run import Run
 from conformance.scenarios import EFFORTS
 from conformance.smoke import smoke
 from conformance.verdict import Verdict
+
+
+def looks_ahead(config: pytest.Config) -> bool:
+    """Whether it is known what this process will examine, and all of it is looked at.
+
+    Not among xdist's workers, which must all have the same order, and of which none knows what it
+    will be given.
+    """
+    other = any(map(config.getoption, ("--case", "--write-baseline", "--smoke")))
+    return not (other or hasattr(config, "workerinput"))
+
+
+def glances(config: pytest.Config) -> bool:
+    """Whether what small cases show goes first, since the first failure ends the run anyway."""
+    return looks_ahead(config) and config.getoption("maxfail") == 1
 
 
 class Session:
@@ -52,8 +69,11 @@ class Session:
         )  # fmt: skip
         deviations = layered(self.baselines, self.declared.table, option("--impl"))
         self.run = Run(options, option("--backend"), option("--case-timeout"), deviations)
-        for source in _sources(config, self.declared, options.profile):
-            self.run.add(source)
+        sources = _sources(config, self.declared, options.profile)
+        ready = Rehearsal(Examiner(self.run.worlds, options, []), sources)
+        with ready if glances(config) else nullcontext():
+            for source in sources:
+                self.run.add(source)
 
     def examine(self, impl: str, prop: Property) -> Verdict:
         if self.case is not None:

@@ -10,15 +10,17 @@ a list.)
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import fields, is_dataclass
+from functools import lru_cache
 from itertools import chain, combinations_with_replacement, pairwise, repeat
 from math import ceil
 from typing import Any
 
 from conformance.case import Case
-from conformance.classes import work
-from conformance.laws.loading import workers
+from conformance.classes import has_workers, work
+from conformance.datasets import Mapped
 
 Pairs = set[tuple[int, int]]
 
@@ -27,6 +29,9 @@ NOWHERE = frozenset[int]()
 BUSY, QUICK = (0, 1 / 8, 1 / 4, 1 / 2, 3 / 4, 1), (0, 1 / 2, 1)
 """Where the order of cases with workers is cut into parts, and that of those without, which take a
 hundredth of the time."""
+
+SOME = 64
+"""So many of a scenario's cases without workers are enough to begin with."""
 
 
 SHARES = (0, 1 / 32, 1 / 8, 3 / 8, 1)
@@ -38,6 +43,12 @@ LIGHT = 1 << 13
 LONG = 1 << 18
 """One of more draws takes a second with most candidates."""
 
+ELEMENTS = 1 << 12
+"""Items of more elements together take a loader tenths of a second."""
+
+KEPT = 256
+"""Of so many scenarios the order is kept: other candidates, or other clauses, ask for it again."""
+
 ROUNDS = 24
 """So often all pairs are shown before the rest follows as it comes: of thousands of cases that
 differ in little each round takes two."""
@@ -46,31 +57,35 @@ MANY = 24
 """Of so many different values none decides a case."""
 
 
+@lru_cache(KEPT)
 def parts(
-    cases: Sequence[Case], slow: bool = False, telling: frozenset[int] = NOWHERE
-) -> list[frozenset[int]]:
+    cases: tuple[Case, ...], slow: bool = False, telling: frozenset[int] = NOWHERE
+) -> tuple[frozenset[int], ...]:
     """The places of a loader's cases in nine parts, as they are best looked at: some without
     workers and some with them, those that are `telling`, the others without, the rest, and those
-    that are slow. Of these the telling come with the others."""
+    that are slow. Of these the telling come with the others. What is large, or takes a group of
+    processes, comes with neither of the first two."""
     if slow:
         every = frozenset(range(len(cases)))
-        return [*[NOWHERE] * 3, telling, *[NOWHERE] * 4, every - telling]
-    busy = [bool(workers(case)) or case.world != "simulated" for case in cases]
-    first, *rest = _cut(cases, [at for at, is_busy in enumerate(busy) if is_busy], BUSY)
-    some, others = _cut(cases, [at for at, is_busy in enumerate(busy) if not is_busy], QUICK)
-    shared = frozenset(at for at, case in enumerate(cases) if case.world != "alone")
-    told = telling - (shared & (some | first))
-    return [some, first - told, told, *(part - told for part in (others, *rest)), NOWHERE]
+        return (*[NOWHERE] * 3, telling, *[NOWHERE] * 4, every - telling)
+    busy, large, grouped = (_those(cases, kind) for kind in (_is_busy, _is_large, _is_grouped))
+    some, others = _cut(cases, frozenset(range(len(cases))) - busy - large, QUICK, SOME)
+    first, second, *rest = _cut(cases, busy - large - grouped, BUSY)
+    shared = _those(cases, lambda case: case.world != "alone")
+    told = telling - grouped - (shared & (some | first))
+    left = (others | large - busy, second | large & busy | grouped, *rest)
+    return (some, first - told, told, *(part - told for part in left), NOWHERE)
 
 
-def portions(cases: Sequence[Case]) -> list[frozenset[int]]:
+@lru_cache(KEPT)
+def portions(cases: tuple[Case, ...]) -> tuple[frozenset[int], ...]:
     """The places of a sampler's cases in five portions: three, each several times as large as the
     one before, those that may take a while, and the rest with those that take long."""
-    light = [at for at, case in enumerate(cases) if is_light(case)]
+    light = _those(cases, is_light)
     *some, rest = _cut(cases, light, SHARES)
-    heavy = frozenset(range(len(cases))).difference(light)
-    longer = frozenset(at for at in heavy if work(cases[at]) <= LONG)
-    return [*some, longer, rest | heavy - longer]
+    heavy = frozenset(range(len(cases))) - light
+    longer = heavy & _those(cases, lambda case: work(case) <= LONG)
+    return (*some, longer, rest | heavy - longer)
 
 
 def is_light(case: Case) -> bool:
@@ -78,11 +93,36 @@ def is_light(case: Case) -> bool:
     return work(case) <= LIGHT
 
 
+def _those(cases: Sequence[Case], kind: Callable[[Case], bool]) -> frozenset[int]:
+    """The places of the cases of a kind."""
+    return frozenset(at for at, case in enumerate(cases) if kind(case))
+
+
+def _is_busy(case: Case) -> bool:
+    """Whether a loader's case takes processes beside the one that it is carried out in."""
+    return has_workers(case) or case.world != "simulated"
+
+
+def _is_large(case: Case) -> bool:
+    """Whether most of the time that a loader's case takes goes into its data."""
+    data = case.argument("dataset")
+    return isinstance(data, Mapped) and data.elements > ELEMENTS
+
+
+def _is_grouped(case: Case) -> bool:
+    """Whether a case takes a process group."""
+    return case.world == "group"
+
+
 def _cut(
-    cases: Sequence[Case], places: Sequence[int], cuts: Sequence[float]
+    cases: Sequence[Case], places: Set[int], cuts: Sequence[float], most: int = sys.maxsize
 ) -> list[frozenset[int]]:
-    order = [places[at] for at in spread([cases[at] for at in places])]
+    """The places in the order of the cases, cut where `cuts` say; the first part has at most
+    `most`."""
+    ordered = sorted(places)
+    order = [ordered[at] for at in spread([cases[at] for at in ordered])]
     ends = [ceil(cut * len(order)) for cut in cuts]
+    ends[1] = min(ends[1], most)
     return [frozenset(order[start:end]) for start, end in pairwise(ends)]
 
 

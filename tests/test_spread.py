@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
 from itertools import chain, product
 from typing import Any
 
@@ -9,7 +11,8 @@ import pytest
 
 from conformance.case import Case
 from conformance.datasets import Mapped, Stream
-from conformance.operations import Iterate, Len, Open
+from conformance.items import Leaf
+from conformance.operations import Iterate, Len, Open, Rebuild
 from conformance.recipes import Data, Values
 from conformance.spread import parts, portions, spread
 
@@ -18,13 +21,13 @@ def loading(world: str = "simulated", **options: Any) -> Case:
     return Case("DataLoader", options, [Iterate()], world=world)
 
 
-GRID = [
+GRID = tuple(
     loading(dataset=Mapped(n), batch_size=size, drop_last=drop, num_workers=workers)
     for n, size, drop, workers in product((0, 1, 5, 8), (1, 2), (False, True), (1, 2, 3))
-]
+)
 
 
-def shown(cases: list[Case], names: tuple[str, ...]) -> set[tuple[Any, ...]]:
+def shown(cases: Sequence[Case], names: tuple[str, ...]) -> set[tuple[Any, ...]]:
     """Which values of these options come together."""
     given = [dict(case.arguments) for case in cases]
     return {tuple(repr(one[name]) for name in names) for one in given}
@@ -32,7 +35,7 @@ def shown(cases: list[Case], names: tuple[str, ...]) -> set[tuple[Any, ...]]:
 
 def test_each_place_comes_once() -> None:
     """An order leaves no case out, and repeats none, however much alike they are."""
-    for cases in (GRID, GRID[:1], [], [GRID[0]] * 5, [GRID[0]] * 50):
+    for cases in (GRID, GRID[:1], (), [GRID[0]] * 5, [GRID[0]] * 50):
         assert sorted(spread(cases)) == list(range(len(cases)))
 
 
@@ -85,7 +88,7 @@ def test_of_what_takes_a_process_all_that_is_telling_comes_together() -> None:
     """A telling case that has a process of its own is no part of the first, which share some."""
     cases = [loading("alone", dataset=Mapped(n), num_workers=1) for n in range(9)]
     first = sets(cases)[1]
-    some, others, telling, *_ = map(set, parts(cases, telling=frozenset({*first, 8})))
+    some, others, telling, *_ = map(set, parts(tuple(cases), telling=frozenset({*first, 8})))
 
     assert first and telling == {*first, 8} and not some and not others
 
@@ -95,6 +98,34 @@ def test_who_is_alone_takes_time_without_workers() -> None:
     cases = [loading("alone", dataset=Mapped(n), num_workers=0) for n in range(8)]
 
     assert [len(one) for one in sets(cases)] == [0, 1, 0, 0, 1, 2, 2, 2, 0]
+
+
+def test_workers_that_come_later_take_time_too() -> None:
+    """A loader that is built anew with workers is not among the quick ones."""
+    late = Rebuild((("num_workers", 2),))
+    cases = [loading(dataset=Mapped(n)).with_plan([Iterate(), late, Iterate()]) for n in range(8)]
+
+    assert [len(one) for one in sets(cases)] == [0, 1, 0, 0, 1, 2, 2, 2, 0]
+
+
+def test_large_data_and_groups_are_not_among_the_first() -> None:
+    """A case of many elements, or of a process group, waits for all that is told at once."""
+    wide = Leaf("tensor", "uint8", (64, 64))
+    large = [
+        loading(dataset=Mapped(4, gives="formed", forms=(wide,)), num_workers=workers)
+        for workers in (0, 2)
+    ]
+    cases = [*large, loading("group", dataset=Mapped(4), num_workers=2)]
+    _, _, told, others, second, *_ = sets(cases, partial(parts, telling=frozenset({2})))
+
+    assert not told and others == {0} and second == {1, 2}
+
+
+def test_of_many_quick_ones_a_fixed_number_is_enough_at_first() -> None:
+    """Half of the cases without workers go first, and no more than 64."""
+    cases = [loading(dataset=Mapped(n % 97), batch_size=1 + n // 97) for n in range(300)]
+
+    assert [len(one) for one in sets(cases)[:4]] == [64, 0, 0, 236]
 
 
 def test_slow_cases_come_last() -> None:
@@ -127,4 +158,4 @@ def test_many_values_decide_nothing() -> None:
 
 def sets(cases: list[Case], divided: Any = parts) -> list[set[int]]:
     """The places in each part."""
-    return [{place for place in range(len(cases)) if place in one} for one in divided(cases)]
+    return [{*one} for one in divided(tuple(cases))]

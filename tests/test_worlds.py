@@ -20,7 +20,7 @@ from conformance.datasets import Mapped
 from conformance.operations import Iterate, Len
 from conformance.recipes import Data
 from conformance.worlds.huge import collapse
-from conformance.worlds.worlds import Worlds
+from conformance.worlds.worlds import BUSY, Worlds
 
 # Ranks.
 
@@ -137,14 +137,14 @@ def test_what_is_no_candidate_is_refused(worlds: Worlds, text: str, told_of: str
 
 
 def test_ranks_of_loaders_are_forked_from_huge_pages() -> None:
-    """Once a loader is examined, much of its rank's memory lies in huge pages, where Linux can."""
+    """Once a loader has workers, much of its rank's memory lies in huge pages, where Linux can."""
     if not collapse():
         pytest.skip("this kernel has no MADV_COLLAPSE")
-    loader = Case("DataLoader", {"dataset": Mapped(3)}, [Iterate()])
+    loader = Case("DataLoader", {"dataset": Mapped(3), "num_workers": 1}, [Iterate()])
     with contextlib.closing(Worlds("gloo", BOUND_S)) as made:
         made.describe(Source("torch.utils.data:DataLoader"))
         trace = made.run(Source("torch.utils.data:DataLoader"), loader)
-        (rank,) = made.pools[1, "simulated", "loaders"].processes
+        (rank,) = made.pools[1, "simulated", BUSY[0]].processes
         told = Path(f"/proc/{rank.pid}/smaps_rollup").read_text().split()
 
     assert trace.ranks[0].fate == "done"

@@ -9,6 +9,7 @@ from multiprocessing import util
 
 from conformance.candidate import CandidateError, Description, Source
 from conformance.case import Case
+from conformance.classes import has_workers
 from conformance.machine import accelerators
 from conformance.roles import LOADERS
 from conformance.trace import Event, RankTrace, Trace
@@ -24,8 +25,11 @@ WARY_S = 2.0
 SUSPECT_S = 1.5
 """A loader's case that takes longer may never come back."""
 
-LOADING = ("loaders", "more loaders")
-"""The simulating processes for loaders, which mostly wait for their workers."""
+SAMPLING: tuple[str, ...] = ("samplers",)
+LOADING: tuple[str, ...] = ("loaders", "more loaders")
+BUSY: tuple[str, ...] = ("loaders with workers", "more with workers")
+"""The simulating processes for samplers, for loaders, and for those that mostly wait for workers;
+these are forked from a server that has moved into huge pages."""
 
 
 Ahead = Callable[[], tuple[Source, Iterable[Case]] | None]
@@ -126,8 +130,8 @@ class Worlds:
             return
         loads = first.role in LOADERS
         divided = chunks(cases, 1 if loads else CHUNK)
-        places = itertools.cycle(LOADING if loads else ("samplers",))
-        sent = (self._sent(source, *one) for one in zip(divided, places, strict=False))
+        turns = {places: itertools.cycle(places) for places in (SAMPLING, LOADING, BUSY)}
+        sent = (self._sent(source, some, next(turns[_places(some[0])])) for some in divided)
         under_way = collections.deque(itertools.islice(sent, len(LOADING) if loads else 1))
         try:
             while under_way and not self.losses.given_up(source, first.role):
@@ -160,7 +164,7 @@ class Worlds:
         source, cases = found
         chunk = next(chunks(self._possible(source, cases), CHUNK), None)
         if chunk and chunk[0].world == "simulated":
-            self.early = self._sent(source, chunk, "samplers")
+            self.early = self._sent(source, chunk, SAMPLING[0])
 
     def _forget_early(self) -> None:
         """What was sent before anybody asked is not what is asked for."""
@@ -232,7 +236,7 @@ class Worlds:
 
     def _place(self, case: Case) -> Pool:
         if case.world == "simulated":
-            return self._pool(1, "simulated", LOADING[0] if case.role in LOADERS else "samplers")
+            return self._pool(1, "simulated", _places(case)[0])
         return self._pool(case.world_size, self.backend_for(case.world_size))
 
     def backend_for(self, world_size: int) -> str:
@@ -241,13 +245,15 @@ class Worlds:
             return self.backend
         return "nccl" if 0 < world_size <= accelerators() else "gloo"
 
-    def _pool(self, world_size: int, backend: str, of: str = "samplers") -> Pool:
+    def _pool(self, world_size: int, backend: str, of: str = SAMPLING[0]) -> Pool:
         """The pool for this, started if need be; a loader's worker processes disturb no sampler."""
         key = world_size, backend, of
         if key not in self.pools or self.pools[key].broken:
-            if of in LOADING:
+            if of in BUSY:
                 compact()
             self.pools[key] = Pool(world_size, backend, self.bound_s)
+            if of == LOADING[-1]:  # the next to be forked are those with workers
+                compact()
         return self.pools[key]
 
     def close(self) -> None:
@@ -262,6 +268,13 @@ def _close(pools: dict[tuple[int, str, str], Pool], window: Window) -> None:
             pool.close()
     pools.clear()
     stop_servers()
+
+
+def _places(case: Case) -> tuple[str, ...]:
+    """The simulating processes that take turns in cases like this one."""
+    if case.role not in LOADERS:
+        return SAMPLING
+    return BUSY if has_workers(case) else LOADING
 
 
 def _is_loaders(case: Case) -> bool:

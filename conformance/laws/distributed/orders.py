@@ -76,7 +76,7 @@ def mix(trace: Trace) -> Violation | None:
 def orders_differ(trace: Trace, anomaly: str, same: str) -> Violation | None:
     """Rounds that agree in `same`, "seed" or "epoch", and differ in the other must have different
     orders; where neither is named, those that differ in both."""
-    first: dict[Any, list[tuple[Any, list[Pass], NDArray[np.int64]]]] = {}
+    first: dict[Any, list[tuple[Any, list[Pass], bytes]]] = {}
     judged = False
     for made in rounds(trace):
         if made[0].n < ENOUGH or not shuffles(trace, made[0]) or made[0].epoch is None:
@@ -85,12 +85,12 @@ def orders_differ(trace: Trace, anomaly: str, same: str) -> Violation | None:
         order = global_order(made)
         if len(order) < ENOUGH or (unsaid(trace) and not _ascending(made)):
             continue
-        others = first.setdefault(facts.get(same), [])
-        for known, before, known_order in others:
+        others, content = first.setdefault(facts.get(same), []), order.tobytes()
+        for known, before, known_content in others:
             if known == facts or _alike(known, facts) or not (same or _apart(known, facts)):
                 continue
             judged = True
-            if np.array_equal(order, known_order):
+            if content == known_content:
                 saw = (
                     f"seed {known['seed']}, epoch {known['epoch']} and seed {facts['seed']}, "
                     f"epoch {facts['epoch']} have one order: {shown(order)}"
@@ -98,7 +98,7 @@ def orders_differ(trace: Trace, anomaly: str, same: str) -> Violation | None:
                 added = not same and sum(known.values()) == sum(facts.values())
                 name = "seed-epoch-added" if added else anomaly
                 return Violation(name, saw, events=rows(*before, *made))
-        others.append((facts, made, order))
+        others.append((facts, made, content))
     require(judged)
     return None
 
