@@ -63,8 +63,8 @@ def parts(
 ) -> tuple[frozenset[int], ...]:
     """The places of a loader's cases in nine parts, as they are best looked at: some without
     workers and some with them, those that are `telling`, the others without, the rest, and those
-    that are slow. Of these the telling come with the others. What is large, or takes a group of
-    processes, comes with neither of the first two."""
+    that are slow. Of these the telling come with the others. What is large comes with the telling,
+    what takes a group of processes after the first rest."""
     if slow:
         every = frozenset(range(len(cases)))
         return (*[NOWHERE] * 3, telling, *[NOWHERE] * 4, every - telling)
@@ -72,8 +72,8 @@ def parts(
     some, others = _cut(cases, frozenset(range(len(cases))) - busy - large, QUICK, SOME)
     first, second, *rest = _cut(cases, busy - large - grouped, BUSY)
     shared = _those(cases, lambda case: case.world != "alone")
-    told = telling - grouped - (shared & (some | first))
-    left = (others | large - busy, second | large & busy | grouped, *rest)
+    told = large | telling - grouped - (shared & (some | first))
+    left = (others, second | grouped - large, *rest)
     return (some, first - told, told, *(part - told for part in left), NOWHERE)
 
 
