@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
 
 import pytest
 from talkers import case, fates, told
@@ -19,7 +22,7 @@ from conformance.scenarios import EFFORTS
 from conformance.search import Search
 from conformance.trace import Trace
 from conformance.worlds.pool import Pool
-from conformance.worlds.worlds import Worlds
+from conformance.worlds.worlds import HEAVY_S, SAMPLING, Worlds
 
 REFERENCE = Source("reference")
 
@@ -75,6 +78,38 @@ def test_what_is_expected_begins_while_others_are_judged(
     assert [len(told(one[1])[0]), *lengths(traces)] == [1, 2, 3]
     assert lengths(worlds.run_many(REFERENCE, second)) == [4, 5]
     assert sent == [first, second]
+
+
+def test_processes_take_turns_and_what_is_next_fills_the_gap(
+    worlds: Worlds, sent: list[list[Case]]
+) -> None:
+    """Two chunks are under way at a time, in two processes: of the next look as soon as this one
+    has no more; traces come in the order of the cases all the same."""
+    first, second = passes(*range(1, 13), 20), passes(*range(12), 31, *range(11), 32)
+    expecting(worlds, second)
+    pools = [worlds._pool(1, "simulated", place) for place in SAMPLING]
+    traces = worlds.run_many(REFERENCE, first)
+
+    assert [len(told(one)[0]) for _, one in islice(traces, 12)] == [*range(1, 13)]
+    assert sent == [first[:12], first[12:], second[:12]]
+    assert lengths(traces) == [20]
+    assert lengths(worlds.run_many(REFERENCE, second)) == [*range(12), 31, *range(11), 32]
+    assert sent[3:] == [second[12:24], second[24:]]
+    assert all(pool.ticket > 1 for pool in pools)
+
+
+def test_a_candidate_that_takes_long_to_import_is_imported_once(
+    tmp_path: Path, sent: list[list[Case]]
+) -> None:
+    """Nobody waits for a second import of several seconds before a first verdict."""
+    file = tmp_path / "heavy.py"
+    text = f"import time\ntime.sleep({2 * HEAVY_S})\nfrom reference import SequentialSampler\n"
+    file.write_text(text)
+    with contextlib.closing(Worlds("simulated")) as made:
+        made.describe(Source(str(file)))
+
+        assert lengths(made.run_many(Source(str(file)), passes(*range(30)))) == [*range(30)]
+        assert len(sent) == 3 and [*made.pools] == [(1, "simulated", SAMPLING[0])]
 
 
 def test_other_cases_than_expected_have_their_own_traces(worlds: Worlds) -> None:

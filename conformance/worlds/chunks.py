@@ -10,8 +10,8 @@ from conformance.case import Case
 from conformance.classes import work
 from conformance.worlds.pool import Pool
 
-CHUNK = 24
-"""Cases per message; while the process works on one chunk the last is judged."""
+CHUNK = 12
+"""Cases per message; while processes work on two chunks the last is judged."""
 
 DRAWS = 50_000
 """A chunk that draws so many items is long enough: a violation in it is heard of soon."""

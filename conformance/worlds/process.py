@@ -2,13 +2,14 @@
 
 A candidate may exit, crash, hang, print gigabytes or ask for all memory. Here the rank limits what
 such a candidate can cost: it leads a session of its own (one signal ends it and its children), its
-output goes to an unlinked file of bounded size, its memory is bounded, and it dies with its parent.
+output goes to a nameless file of bounded size, its memory is bounded, and it dies with its parent.
 """
 
 from __future__ import annotations
 
 import contextlib
 import ctypes
+import fcntl
 import gc
 import math
 import multiprocessing
@@ -145,14 +146,28 @@ def _guard(backend: str) -> int:
             hard = resource.getrlimit(resource.RLIMIT_DATA)[1]  # see `device.make_room`
             resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_BYTES_MAX, hard))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (OUTPUT_BYTES_MAX, OUTPUT_BYTES_MAX))
-    with tempfile.TemporaryFile() as file:
-        output = os.dup(file.fileno())
+    output = _bounded_output()
     os.dup2(output, 1)
     os.dup2(output, 2)
     sys.stdout = open(1, "w", buffering=1, errors="replace", closefd=False)  # noqa: SIM115
     sys.stderr = open(2, "w", buffering=1, errors="replace", closefd=False)  # noqa: SIM115
     return output
+
+
+def _bounded_output() -> int:
+    """A file that takes so many bytes and no more.
+
+    Where Linux has it, it is memory that is sealed against growth: a limit on all files would bind
+    what a candidate shares between its processes, too.
+    """
+    if sys.platform == "linux":
+        output = os.memfd_create("output", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+        os.ftruncate(output, OUTPUT_BYTES_MAX)
+        fcntl.fcntl(output, fcntl.F_ADD_SEALS, fcntl.F_SEAL_GROW)
+        return output
+    resource.setrlimit(resource.RLIMIT_FSIZE, (OUTPUT_BYTES_MAX, OUTPUT_BYTES_MAX))
+    with tempfile.TemporaryFile() as file:
+        return os.dup(file.fileno())
 
 
 def _start_afresh() -> None:
@@ -166,12 +181,10 @@ def _start_afresh() -> None:
 
 
 def _printed(output: int) -> int:
-    """Bytes printed since the last call; the file is emptied."""
+    """Bytes printed since the last call; the next ones take their place."""
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(Exception):
             stream.flush()
     count = os.lseek(output, 0, os.SEEK_CUR)
-    if count:
-        os.ftruncate(output, 0)
-        os.lseek(output, 0, os.SEEK_SET)
+    os.lseek(output, 0, os.SEEK_SET)
     return count

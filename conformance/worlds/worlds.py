@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import itertools
+import time
 from collections.abc import Callable, Iterable, Iterator
 from multiprocessing import util
 
@@ -22,10 +23,16 @@ from conformance.worlds.pool import Pool
 WARY_S = 2.0
 """The bound for further cases of a role that has once failed to answer."""
 
+HEAVY_S = 0.3
+"""A candidate that takes longer to import is imported by one process for samplers only."""
+
+AT_ONCE = 2
+"""Of shared processes so many are at work at a time."""
+
 SUSPECT_S = 1.5
 """A loader's case that takes longer may never come back."""
 
-SAMPLING: tuple[str, ...] = ("samplers",)
+SAMPLING: tuple[str, ...] = ("samplers", "more samplers")
 LOADING: tuple[str, ...] = ("loaders", "more loaders")
 BUSY: tuple[str, ...] = ("loaders with workers", "more with workers")
 """The simulating processes for samplers, for loaders, and for those that mostly wait for workers;
@@ -49,7 +56,9 @@ class Worlds:
         self.descriptions: dict[Source, Description] = {}
         self.losses = Losses()
         self.window = Window(bound_s)
-        self.early: Sent | None = None
+        self.turns = {places: itertools.cycle(places) for places in (SAMPLING, LOADING, BUSY)}
+        self.heavy = set[Source]()
+        self.early = collections.deque[Sent]()
         self.expect()
         # Whoever forgets to close waits for standing ranks at exit, and for ever.
         self._end = util.Finalize(self, _close, (self.pools, self.window), exitpriority=100)
@@ -57,7 +66,10 @@ class Worlds:
     def describe(self, source: Source) -> Description:
         """What a candidate provides. Raises CandidateError if it cannot be examined."""
         if source not in self.descriptions:
-            found = self._pool(1, "simulated").describe(source, self.bound_s * 6)
+            pool, began = self._pool(1, "simulated"), time.monotonic()
+            found = pool.describe(source, self.bound_s * 6)
+            if time.monotonic() - began > HEAVY_S:
+                self.heavy.add(source)
             if isinstance(found, str):
                 reason = "did not return" if found == "stuck" else f"ended the process ({found})"
                 raise CandidateError(f"--impl {source}: the import {reason}")
@@ -67,8 +79,9 @@ class Worlds:
         return self.descriptions[source]
 
     def expect(self, ahead: Ahead = lambda: None) -> None:
-        """Simulated samplers' cases that will be asked for begin while others are judged."""
+        """Simulated samplers' cases that will be asked for begin while others are under way."""
         self.ahead = ahead
+        self.coming: Iterator[tuple[Source, list[Case]]] = iter(())
         self._forget_early()
 
     def run(self, source: Source, case: Case) -> Trace:
@@ -128,21 +141,25 @@ class Worlds:
         if first.world == "group":
             yield from self._one_by_one(source, cases)
             return
-        loads = first.role in LOADERS
+        loads, self.coming = first.role in LOADERS, iter(())
         divided = chunks(cases, 1 if loads else CHUNK)
-        turns = {places: itertools.cycle(places) for places in (SAMPLING, LOADING, BUSY)}
-        sent = (self._sent(source, some, next(turns[_places(some[0])])) for some in divided)
-        under_way = collections.deque(itertools.islice(sent, len(LOADING) if loads else 1))
+        sent = (self._sent(source, some) for some in divided)
+        under_way = collections.deque[Sent]()
+
+        def send() -> None:
+            under_way.extend(itertools.islice(sent, AT_ONCE - len(under_way)))
+            if not loads:
+                self._begin(AT_ONCE - len(under_way))
+
         try:
+            send()
             while under_way and not self.losses.given_up(source, first.role):
                 oldest = under_way[0]
                 ready = self._received(source, oldest)
                 if ready is None:
                     yield from self._one_by_one(source, oldest.cases)
                 under_way.popleft()
-                under_way.extend(itertools.islice(sent, 1))
-                if not (under_way or loads):
-                    self._begin()
+                send()
                 yield from ready or ()
         finally:
             for one in under_way:
@@ -157,31 +174,39 @@ class Worlds:
         """Those that are not too large."""
         return (case for case in cases if not self.losses.too_large(source, case))
 
-    def _begin(self) -> None:
-        """Send the first chunk of what will be asked for next."""
-        if (found := self.ahead()) is None:
-            return
-        source, cases = found
-        chunk = next(chunks(self._possible(source, cases), CHUNK), None)
-        if chunk and chunk[0].world == "simulated":
-            self.early = self._sent(source, chunk, SAMPLING[0])
+    def _begin(self, room: int) -> None:
+        """Send what will be asked for next, as far as there is room beside what is under way."""
+        if not self.early and (found := self.ahead()):
+            possible = self._possible(*found)
+            self.coming = ((found[0], chunk) for chunk in chunks(possible, CHUNK))
+        for source, chunk in itertools.islice(self.coming, max(0, room - len(self.early))):
+            if chunk[0].world == "simulated":
+                self.early.append(self._begun(source, chunk))
 
     def _forget_early(self) -> None:
         """What was sent before anybody asked is not what is asked for."""
-        early, self.early = self.early, None
-        if early:
-            self._unwanted(early)
+        while self.early:
+            self._unwanted(self.early.popleft())
 
-    def _sent(self, source: Source, cases: list[Case], place: str) -> Sent:
-        early = self.early
-        if early and (early.source, early.cases) == (source, cases) and not early.pool.broken:
-            self.early = None
-            return early
+    def _sent(self, source: Source, cases: list[Case]) -> Sent:
+        """A chunk that is under way, perhaps since before anybody asked."""
+        first = self.early[0] if self.early else None
+        if first and (first.source, first.cases) == (source, cases) and not first.pool.broken:
+            return self.early.popleft()
         self._forget_early()
+        return self._begun(source, cases)
+
+    def _begun(self, source: Source, cases: list[Case]) -> Sent:
         self.window.turn()
-        simulated = cases[0].world == "simulated"
-        pool = self._pool(1, "simulated", place) if simulated else self._place(cases[0])
+        pool = self._place(cases[0], next(self._turns(source, cases[0])))
         return Sent(pool, pool.send(source, cases), source, cases)
+
+    def _turns(self, source: Source, case: Case) -> Iterator[str]:
+        """The simulating processes take turns, but for a candidate that each would take long to
+        import."""
+        places = _places(case)
+        alone = places == SAMPLING and source in self.heavy
+        return iter(places) if alone else self.turns[places]
 
     def _received(self, source: Source, sent: Sent) -> list[tuple[Case, Trace]] | None:
         """The traces of a chunk, or None if it broke the pool."""
@@ -234,9 +259,10 @@ class Worlds:
         self.losses.count(source, case, trace)
         return trace
 
-    def _place(self, case: Case) -> Pool:
+    def _place(self, case: Case, place: str = "") -> Pool:
+        """The pool for a case; place: which of the simulating processes, if it is simulated."""
         if case.world == "simulated":
-            return self._pool(1, "simulated", _places(case)[0])
+            return self._pool(1, "simulated", place or _places(case)[0])
         return self._pool(case.world_size, self.backend_for(case.world_size))
 
     def backend_for(self, world_size: int) -> str:

@@ -1,11 +1,12 @@
 """Right loaders that work unlike the reference: none of them may be accused of anything.
 
 They deal batches to workers in another way, work less far ahead, refuse what the spec lets them
-refuse, or seed their workers otherwise.
+refuse, or reserve memory that they may not need.
 """
 
 from __future__ import annotations
 
+import os
 import weakref
 from collections.abc import Iterator
 from typing import Any
@@ -70,3 +71,18 @@ class OneAtATime(DataLoader[Any]):
         made = super().__iter__()
         self.live = weakref.ref(made)
         return made
+
+
+ROOM = 1 << 30
+
+
+class MakesRoom(DataLoader[Any]):
+    """Before a pass it reserves a GiB of shared memory, of which one page is used, and frees it."""
+
+    def __iter__(self) -> Iterator[Any]:
+        if self.num_workers:
+            with os.fdopen(os.memfd_create("room"), "w+b") as file:
+                file.truncate(ROOM)
+                file.seek(-1, os.SEEK_END)
+                file.write(b"1")
+        return super().__iter__()
