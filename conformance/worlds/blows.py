@@ -222,10 +222,11 @@ def memory(rank: LoaderRank, _: lo.Memory) -> Found:
 
 
 def printed(rank: LoaderRank, _: lo.Printed) -> Found:
-    """The file that descriptor 1 is, from its start."""
+    """The file that descriptor 1 is, from its start to where it stands."""
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
-    return os.pread(1, 20_000, 0).decode(errors="replace"), None
+    count = os.lseek(1, 0, os.SEEK_CUR)
+    return os.pread(1, min(count, 20_000), 0).decode(errors="replace"), None
 
 
 BLOWS: dict[Any, Callable[[Any, Any], Found]] = {
