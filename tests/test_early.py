@@ -22,7 +22,8 @@ from conformance.scenarios import EFFORTS
 from conformance.search import Search
 from conformance.trace import Trace
 from conformance.worlds.pool import Pool
-from conformance.worlds.worlds import HEAVY_S, SAMPLING, Worlds
+from conformance.worlds.turns import HEAVY_S, SAMPLING
+from conformance.worlds.worlds import Worlds
 
 REFERENCE = Source("reference")
 

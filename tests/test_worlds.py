@@ -20,7 +20,8 @@ from conformance.datasets import Mapped
 from conformance.operations import Iterate, Len
 from conformance.recipes import Data
 from conformance.worlds.huge import collapse
-from conformance.worlds.worlds import BUSY, Worlds
+from conformance.worlds.turns import BUSY
+from conformance.worlds.worlds import Worlds
 
 # Ranks.
 

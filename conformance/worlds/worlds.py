@@ -5,42 +5,30 @@ from __future__ import annotations
 import collections
 import itertools
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from multiprocessing import util
 
 from conformance.candidate import CandidateError, Description, Source
 from conformance.case import Case
-from conformance.classes import has_workers
 from conformance.machine import accelerators
 from conformance.roles import LOADERS
 from conformance.trace import Event, RankTrace, Trace
 from conformance.worlds.alone import Window
 from conformance.worlds.chunks import CHUNK, Sent, chunks
+from conformance.worlds.early import Ahead, Early
 from conformance.worlds.forkserver import compact, stop_servers
 from conformance.worlds.losses import Losses
 from conformance.worlds.pool import Pool
+from conformance.worlds.turns import BUSY, LOADING, SAMPLING, Turns, places
 
 WARY_S = 2.0
 """The bound for further cases of a role that has once failed to answer."""
-
-HEAVY_S = 0.3
-"""A candidate that takes longer to import is imported by one process for samplers only."""
 
 AT_ONCE = 2
 """Of shared processes so many are at work at a time."""
 
 SUSPECT_S = 1.5
 """A loader's case that takes longer may never come back."""
-
-SAMPLING: tuple[str, ...] = ("samplers", "more samplers")
-LOADING: tuple[str, ...] = ("loaders", "more loaders")
-BUSY: tuple[str, ...] = ("loaders with workers", "more with workers")
-"""The simulating processes for samplers, for loaders, and for those that mostly wait for workers;
-these are forked from a server that has moved into huge pages."""
-
-
-Ahead = Callable[[], tuple[Source, Iterable[Case]] | None]
-"""Tells which cases will be asked for next, None if nobody knows."""
 
 
 class Worlds:
@@ -56,10 +44,8 @@ class Worlds:
         self.descriptions: dict[Source, Description] = {}
         self.losses = Losses()
         self.window = Window(bound_s)
-        self.turns = {places: itertools.cycle(places) for places in (SAMPLING, LOADING, BUSY)}
-        self.heavy = set[Source]()
-        self.early = collections.deque[Sent]()
-        self.expect()
+        self.turns = Turns()
+        self.early = Early(self._begun, self._unwanted)
         # Whoever forgets to close waits for standing ranks at exit, and for ever.
         self._end = util.Finalize(self, _close, (self.pools, self.window), exitpriority=100)
 
@@ -68,8 +54,7 @@ class Worlds:
         if source not in self.descriptions:
             pool, began = self._pool(1, "simulated"), time.monotonic()
             found = pool.describe(source, self.bound_s * 6)
-            if time.monotonic() - began > HEAVY_S:
-                self.heavy.add(source)
+            self.turns.imported(source, time.monotonic() - began)
             if isinstance(found, str):
                 reason = "did not return" if found == "stuck" else f"ended the process ({found})"
                 raise CandidateError(f"--impl {source}: the import {reason}")
@@ -80,9 +65,12 @@ class Worlds:
 
     def expect(self, ahead: Ahead = lambda: None) -> None:
         """Simulated samplers' cases that will be asked for begin while others are under way."""
-        self.ahead = ahead
-        self.coming: Iterator[tuple[Source, list[Case]]] = iter(())
-        self._forget_early()
+
+        def possible() -> tuple[Source, Iterable[Case]] | None:
+            found = ahead()
+            return found and (found[0], self._possible(*found))
+
+        self.early.expect(possible)
 
     def run(self, source: Source, case: Case) -> Trace:
         """Carry out one case; one that is too large for its speed is not tried again."""
@@ -91,7 +79,7 @@ class Worlds:
         if case.world == "alone":
             return next(self._alone(source, [case]))[1]
         self.window.turn()
-        self._forget_early()
+        self.early.forget()
         pool, bound_s = self._place(case), self._bound(source, case)
         ranks = pool.run(source, [case], bound_s)[0]
         if _is_loaders(case) and (ranks[0].fate == "stuck" or _hung(ranks)):
@@ -126,7 +114,7 @@ class Worlds:
                 pool.kill()
 
     def run_many(self, source: Source, cases: Iterable[Case]) -> Iterator[tuple[Case, Trace]]:
-        """Carry out simulated cases in order, a chunk ahead of whoever judges them.
+        """Carry out simulated cases in order, ahead of whoever judges them.
 
         Cases that want to be alone are carried out side by side; those too large, not at all.
         """
@@ -137,11 +125,17 @@ class Worlds:
         cases = itertools.chain([first], cases)
         if first.world == "alone":
             yield from self._alone(source, cases)
-            return
-        if first.world == "group":
+        elif first.world == "group":
             yield from self._one_by_one(source, cases)
-            return
-        loads, self.coming = first.role in LOADERS, iter(())
+        else:
+            yield from self._taking_turns(source, first.role, cases)
+
+    def _taking_turns(
+        self, source: Source, role: str, cases: Iterable[Case]
+    ) -> Iterator[tuple[Case, Trace]]:
+        """Two chunks are under way at a time; of samplers' cases, some of those that will be asked
+        for next as soon as there are no more of these."""
+        loads = role in LOADERS
         divided = chunks(cases, 1 if loads else CHUNK)
         sent = (self._sent(source, some) for some in divided)
         under_way = collections.deque[Sent]()
@@ -149,11 +143,12 @@ class Worlds:
         def send() -> None:
             under_way.extend(itertools.islice(sent, AT_ONCE - len(under_way)))
             if not loads:
-                self._begin(AT_ONCE - len(under_way))
+                self.early.begin(AT_ONCE - len(under_way))
 
+        self.early.asked()
         try:
             send()
-            while under_way and not self.losses.given_up(source, first.role):
+            while under_way and not self.losses.given_up(source, role):
                 oldest = under_way[0]
                 ready = self._received(source, oldest)
                 if ready is None:
@@ -174,39 +169,14 @@ class Worlds:
         """Those that are not too large."""
         return (case for case in cases if not self.losses.too_large(source, case))
 
-    def _begin(self, room: int) -> None:
-        """Send what will be asked for next, as far as there is room beside what is under way."""
-        if not self.early and (found := self.ahead()):
-            possible = self._possible(*found)
-            self.coming = ((found[0], chunk) for chunk in chunks(possible, CHUNK))
-        for source, chunk in itertools.islice(self.coming, max(0, room - len(self.early))):
-            if chunk[0].world == "simulated":
-                self.early.append(self._begun(source, chunk))
-
-    def _forget_early(self) -> None:
-        """What was sent before anybody asked is not what is asked for."""
-        while self.early:
-            self._unwanted(self.early.popleft())
-
     def _sent(self, source: Source, cases: list[Case]) -> Sent:
         """A chunk that is under way, perhaps since before anybody asked."""
-        first = self.early[0] if self.early else None
-        if first and (first.source, first.cases) == (source, cases) and not first.pool.broken:
-            return self.early.popleft()
-        self._forget_early()
-        return self._begun(source, cases)
+        return self.early.taken(source, cases) or self._begun(source, cases)
 
     def _begun(self, source: Source, cases: list[Case]) -> Sent:
         self.window.turn()
-        pool = self._place(cases[0], next(self._turns(source, cases[0])))
+        pool = self._place(cases[0], self.turns.next(source, cases[0]))
         return Sent(pool, pool.send(source, cases), source, cases)
-
-    def _turns(self, source: Source, case: Case) -> Iterator[str]:
-        """The simulating processes take turns, but for a candidate that each would take long to
-        import."""
-        places = _places(case)
-        alone = places == SAMPLING and source in self.heavy
-        return iter(places) if alone else self.turns[places]
 
     def _received(self, source: Source, sent: Sent) -> list[tuple[Case, Trace]] | None:
         """The traces of a chunk, or None if it broke the pool."""
@@ -262,7 +232,7 @@ class Worlds:
     def _place(self, case: Case, place: str = "") -> Pool:
         """The pool for a case; place: which of the simulating processes, if it is simulated."""
         if case.world == "simulated":
-            return self._pool(1, "simulated", place or _places(case)[0])
+            return self._pool(1, "simulated", place or places(case)[0])
         return self._pool(case.world_size, self.backend_for(case.world_size))
 
     def backend_for(self, world_size: int) -> str:
@@ -294,13 +264,6 @@ def _close(pools: dict[tuple[int, str, str], Pool], window: Window) -> None:
             pool.close()
     pools.clear()
     stop_servers()
-
-
-def _places(case: Case) -> tuple[str, ...]:
-    """The simulating processes that take turns in cases like this one."""
-    if case.role not in LOADERS:
-        return SAMPLING
-    return BUSY if has_workers(case) else LOADING
 
 
 def _is_loaders(case: Case) -> bool:
