@@ -74,6 +74,8 @@ def weights(name: str, values: Any) -> torch.Tensor:
     exact. A positive weight stays at least 2**-1000: smaller ones would underflow in the draw and
     tie with zero, and no count of draws can tell the difference.
     """
+    if isinstance(values, np.ndarray) and values.dtype.kind in "fiub":
+        values = values.astype(np.double)  # torch refuses some layouts and byte orders
     try:
         given = torch.as_tensor(values, dtype=torch.double, device="cpu").detach().numpy()
     except (TypeError, ValueError, RuntimeError, OverflowError):
