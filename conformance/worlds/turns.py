@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import cycle
 
 from conformance.candidate import Source
@@ -18,21 +19,14 @@ BUSY: Places = ("loaders with workers", "more with workers")
 that wait for theirs: they are forked from a server that has moved into huge pages."""
 
 HEAVY_S = 0.3
-"""A candidate that takes longer to import is imported by one process for samplers only."""
-
-
-def places(case: Case) -> Places:
-    """The processes that take turns in cases like this one."""
-    if case.role not in LOADERS:
-        return SAMPLING
-    return BUSY if has_workers(case) else LOADING
+"""A candidate that takes longer to import is imported by as few processes as will do."""
 
 
 class Turns:
     """Whose turn it is."""
 
     def __init__(self) -> None:
-        self.turns = {kind: cycle(kind) for kind in (SAMPLING, LOADING, BUSY)}
+        self.turns = dict[Places, Iterator[str]]()
         self.heavy = set[Source]()
 
     def imported(self, source: Source, seconds: float) -> None:
@@ -40,9 +34,14 @@ class Turns:
         if seconds > HEAVY_S:
             self.heavy.add(source)
 
+    def places(self, source: Source, case: Case) -> Places:
+        """The processes that take turns in cases like this one."""
+        heavy = source in self.heavy
+        if case.role not in LOADERS:
+            return SAMPLING[:1] if heavy else SAMPLING
+        return BUSY if heavy or has_workers(case) else LOADING
+
     def next(self, source: Source, case: Case) -> str:
         """The process that a case goes to."""
-        kind = places(case)
-        if kind == SAMPLING and source in self.heavy:
-            return kind[0]
-        return next(self.turns[kind])
+        places = self.places(source, case)
+        return next(self.turns.setdefault(places, cycle(places)))

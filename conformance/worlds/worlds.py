@@ -19,7 +19,7 @@ from conformance.worlds.early import Ahead, Early
 from conformance.worlds.forkserver import compact, stop_servers
 from conformance.worlds.losses import Losses
 from conformance.worlds.pool import Pool
-from conformance.worlds.turns import BUSY, LOADING, SAMPLING, Turns, places
+from conformance.worlds.turns import BUSY, LOADING, SAMPLING, Turns
 
 WARY_S = 2.0
 """The bound for further cases of a role that has once failed to answer."""
@@ -80,13 +80,13 @@ class Worlds:
             return next(self._alone(source, [case]))[1]
         self.window.turn()
         self.early.forget()
-        pool, bound_s = self._place(case), self._bound(source, case)
+        pool, bound_s = self._place(source, case), self._bound(source, case)
         ranks = pool.run(source, [case], bound_s)[0]
         if _is_loaders(case) and (ranks[0].fate == "stuck" or _hung(ranks)):
             return self._tried_alone(source, case, pool)
         if any(rank.fate == "stuck" for rank in ranks) and not self.losses.any_of(source, case):
             # The machine may have stood still; nobody is accused of what does not repeat.
-            ranks = self._place(case).run(source, [case], bound_s)[0]
+            ranks = self._place(source, case).run(source, [case], bound_s)[0]
         return self._trace(source, case, ranks)
 
     def _tried_alone(self, source: Source, case: Case, pool: Pool) -> Trace:
@@ -175,7 +175,7 @@ class Worlds:
 
     def _begun(self, source: Source, cases: list[Case]) -> Sent:
         self.window.turn()
-        pool = self._place(cases[0], self.turns.next(source, cases[0]))
+        pool = self._place(source, cases[0], self.turns.next(source, cases[0]))
         return Sent(pool, pool.send(source, cases), source, cases)
 
     def _received(self, source: Source, sent: Sent) -> list[tuple[Case, Trace]] | None:
@@ -229,10 +229,10 @@ class Worlds:
         self.losses.count(source, case, trace)
         return trace
 
-    def _place(self, case: Case, place: str = "") -> Pool:
+    def _place(self, source: Source, case: Case, place: str = "") -> Pool:
         """The pool for a case; place: which of the simulating processes, if it is simulated."""
         if case.world == "simulated":
-            return self._pool(1, "simulated", place or places(case)[0])
+            return self._pool(1, "simulated", place or self.turns.places(source, case)[0])
         return self._pool(case.world_size, self.backend_for(case.world_size))
 
     def backend_for(self, world_size: int) -> str:
