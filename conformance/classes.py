@@ -55,9 +55,13 @@ def work(case: Case) -> int:
 
 def has_workers(case: Case) -> bool:
     """Whether the case's loader has workers, or one that it is built anew as."""
-    rebuilt = (dict(step.overrides) for step in case.plan if isinstance(step, Rebuild))
-    counts = (case.argument("num_workers"), *(other.get("num_workers") for other in rebuilt))
-    return any(counts)
+    rebuilt = (other.get("num_workers") for other in _overrides(case))
+    return any((case.argument("num_workers"), *rebuilt))
+
+
+def _overrides(case: Case) -> list[Built]:
+    """The arguments that are others when the case builds anew."""
+    return [dict(step.overrides) for step in case.plan if isinstance(step, Rebuild)]
 
 
 def size_of(arguments: Built) -> int:
@@ -84,8 +88,7 @@ def _classes(case: Case) -> Iterator[str]:
     yield from _ranks(length(case), case.world_size)
     yield from _plan(case.plan)
     first = dict(case.arguments)
-    others = [dict(step.overrides) for step in case.plan if isinstance(step, Rebuild)]
-    for built in (first, *({**first, **other} for other in others)):
+    for built in (first, *({**first, **other} for other in _overrides(case))):
         yield from _size(size_of(built))
         yield from _options(built)
         yield from _batches(built)

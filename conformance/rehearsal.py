@@ -53,10 +53,11 @@ class Rehearsal:
 
     def _divide(self) -> None:
         for source in self.sources:
+            candidate = presumed(source)
             for prop, scenario in _asked(source):
                 if self.over.is_set():
                     return
-                self.examiner.parts(presumed(source), prop.role, scenario)
+                self.examiner.parts(candidate, prop.role, scenario)
 
 
 def presumed(source: Source) -> Description:

@@ -70,10 +70,12 @@ class Session:
         deviations = layered(self.baselines, self.declared.table, option("--impl"))
         self.run = Run(options, option("--backend"), option("--case-timeout"), deviations)
         sources = _sources(config, self.declared, options.profile)
-        ready = Rehearsal(Examiner(self.run.worlds, options, []), sources)
-        with ready if glances(config) else nullcontext():
+        with self._rehearsal(sources) if glances(config) else nullcontext():
             for source in sources:
                 self.run.add(source)
+
+    def _rehearsal(self, sources: Sequence[Source]) -> Rehearsal:
+        return Rehearsal(Examiner(self.run.worlds, self.run.options, []), sources)
 
     def examine(self, impl: str, prop: Property) -> Verdict:
         if self.case is not None:

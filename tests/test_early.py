@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from itertools import islice
-from pathlib import Path
 
 import pytest
 from talkers import case, fates, told
@@ -21,8 +20,9 @@ from conformance.recipes import Data
 from conformance.scenarios import EFFORTS
 from conformance.search import Search
 from conformance.trace import Trace
+from conformance.worlds import turns
 from conformance.worlds.pool import Pool
-from conformance.worlds.turns import HEAVY_S, SAMPLING
+from conformance.worlds.turns import SAMPLING
 from conformance.worlds.worlds import Worlds
 
 REFERENCE = Source("reference")
@@ -100,16 +100,14 @@ def test_processes_take_turns_and_what_is_next_fills_the_gap(
 
 
 def test_a_candidate_that_takes_long_to_import_is_imported_once(
-    tmp_path: Path, sent: list[list[Case]]
+    monkeypatch: pytest.MonkeyPatch, sent: list[list[Case]]
 ) -> None:
     """Nobody waits for a second import of several seconds before a first verdict."""
-    file = tmp_path / "heavy.py"
-    text = f"import time\ntime.sleep({2 * HEAVY_S})\nfrom reference import SequentialSampler\n"
-    file.write_text(text)
+    monkeypatch.setattr(turns, "HEAVY_S", 0.0)
     with contextlib.closing(Worlds("simulated")) as made:
-        made.describe(Source(str(file)))
+        made.describe(REFERENCE)
 
-        assert lengths(made.run_many(Source(str(file)), passes(*range(30)))) == [*range(30)]
+        assert lengths(made.run_many(REFERENCE, passes(*range(30)))) == [*range(30)]
         assert len(sent) == 3 and [*made.pools] == [(1, "simulated", SAMPLING[0])]
 
 
