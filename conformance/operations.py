@@ -156,8 +156,8 @@ class Reseed(Operation):
 class Surround(Operation):
     """Change the process's default dtype and thread count, as another machine would, and the digits
     with which decimal numbers are computed. launched: rank and world size, as a launcher leaves
-    them in the environment. spare: garbage is collected when the caller says so, gradients are not
-    recorded, and threads take turns more often."""
+    them in the environment beside a number of threads. spare: garbage is collected when the caller
+    says so, gradients are not recorded, and threads take turns more often."""
 
     dtype: str = "float64"
     threads: int = 3

@@ -82,7 +82,8 @@ def _ends(setting: Setting) -> Iterator[Case]:
     yield from _alone(setting, Mapped(8), _repeated(late, 1), num_workers=0)
     threads: Steps = [Surround(), Rebuild(), *whole, Drop(), Leftovers()]
     yield from _alone(setting, Mapped(8), threads, num_workers=0)
-    spare: Steps = [Surround(spare=True), Rebuild(), *whole, Drop(), Leftovers()]
+    others = Surround(spare=True, launched=(0, 2))
+    spare: Steps = [others, Rebuild(), *whole, Drop(), Leftovers()]
     for workers in (0, 2):
         yield from _alone(setting, Mapped(8), spare, num_workers=workers)
     steps = [Rebuild(), Iterate(), Iterate(), Drop()]

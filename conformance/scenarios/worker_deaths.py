@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from conformance.case import Case
-from conformance.datasets import Collate, Init, Mapped, Stream
+from conformance.datasets import Collate, Init, Mapped, Order, Stream
 from conformance.loading import Hold, Journal, Schedule, Settle, Strike, Trickle
 from conformance.operations import Open, Operation, Take
 from conformance.scenarios import Scenario, Setting
@@ -26,6 +26,7 @@ def _deaths(setting: Setting) -> Iterator[Case]:
     yield from _idle()
     for how in ("SIGKILL", "SIGSEGV", "exit 1"):
         yield from _dying_at_batches(how)
+    yield _dying_at_turn("SIGKILL", 3, sampler=Order(8, "turning"))
     for how in ("exit 3", "SIGTERM"):
         yield _dying(Mapped(6, faults=faulty(how, 0)))
         yield _dying_at_turn(how, 4, workers=3)

@@ -48,7 +48,8 @@ def digest(generator: torch.Generator | None) -> dict[str, int]:
     return found if generator is None else found | {"generator": generator_digest(generator)}
 
 
-LAUNCHED = ("RANK", "WORLD_SIZE")
+LAUNCHED = ("RANK", "WORLD_SIZE", "OMP_NUM_THREADS")
+"""What a launcher sets."""
 
 
 def launch(told: dict[str, str | None]) -> None:

@@ -207,7 +207,7 @@ class Rank:
             torch.set_grad_enabled(False)
             sys.setswitchinterval(0.002)
         if operation.launched is not None:
-            launch(dict(zip(LAUNCHED, map(str, operation.launched), strict=True)))
+            launch(dict(zip(LAUNCHED, [*map(str, operation.launched), "1"], strict=True)))
         return None, None
 
     def _copy(self, operation: op.Copy) -> tuple[Any, Any]:

@@ -6,9 +6,10 @@ They wrap exceptions, tell a death in other words or at once, or start a dead wo
 from __future__ import annotations
 
 import contextlib
+import itertools
 import re
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from reporting import Reporting, Worse
@@ -69,18 +70,59 @@ class AtOnce(Reporting):
 class StartsAgain(DataLoader[Any]):
     """A worker that died is started again; if the same batch kills it again, that is reported.
 
-    Batches that come as they are ready are another pass the second time: no worker starts again.
+    What was drawn from the sampler is kept: another pass over it may have another order. Batches
+    that come as they are ready are another pass the second time: no worker starts again.
     """
 
+    drawn: Iterable[Any] | None = None
+
     def __iter__(self) -> Iterator[Any]:
-        made = super().__iter__()
-        again = self.num_workers and self.in_order
-        return _Resuming(made, super().__iter__) if again else made
+        if not self.num_workers or not self.in_order:
+            return super().__iter__()
+        draws = _Remembered(super()._draws())
+        return Resuming(lambda: self._over(draws))
+
+    def _over(self, draws: Iterable[Any]) -> Iterator[Any]:
+        self.drawn = draws
+        try:
+            return super().__iter__()
+        finally:
+            self.drawn = None
+
+    def _draws(self) -> Iterable[Any]:
+        return super()._draws() if self.drawn is None else self.drawn
 
 
-class _Resuming(Iterator[Any]):
-    def __init__(self, items: Iterator[Any], again: Any) -> None:
-        self.items, self.again, self.calls, self.tried = items, again, 0, -1
+class _Remembered(Iterable[Any]):
+    """One pass over a sampler, from its start each time; its error keeps its place."""
+
+    def __init__(self, draws: Iterable[Any]) -> None:
+        self.draws, self.so_far = draws, list[Any]()
+        self.rest: Iterator[Any] | None = None
+
+    def __iter__(self) -> Iterator[Any]:
+        for place in itertools.count():
+            if place == len(self.so_far):
+                self.so_far.append(self._next())
+            if isinstance(self.so_far[place], StopIteration):
+                return
+            if isinstance(self.so_far[place], Exception):
+                raise self.so_far[place]
+            yield self.so_far[place]
+
+    def _next(self) -> Any:
+        try:
+            self.rest = iter(self.draws) if self.rest is None else self.rest
+            return next(self.rest)
+        except Exception as error:
+            return error
+
+
+class Resuming(Iterator[Any]):
+    """A pass that is begun again when a worker has died, and goes on behind what it gave."""
+
+    def __init__(self, begin: Callable[[], Iterator[Any]]) -> None:
+        self.items, self.begin, self.calls, self.tried = begin(), begin, 0, -1
 
     def __next__(self) -> Any:
         try:
@@ -89,7 +131,7 @@ class _Resuming(Iterator[Any]):
             if self.tried == self.calls:
                 raise
             self.tried = self.calls
-            self.items = _past(self.again(), self.calls)
+            self.items = _past(self.begin(), self.calls)
             return next(self)
         except StopIteration:
             raise

@@ -51,6 +51,22 @@ class TellsByEnvironment(reference.DataLoader[Any]):
         return super().__iter__()
 
 
+class TakesThreadsAway(reference.DataLoader[Any]):
+    """What tells workers of their threads is taken away, though the caller had set it before."""
+
+    CAUGHT_BY = ("lifecycle.leftovers",)
+    ANOMALY = "left-changed"
+
+    def __iter__(self) -> Any:
+        if not self.num_workers:
+            return super().__iter__()
+        os.environ["OMP_NUM_THREADS"] = "1"
+        try:
+            return super().__iter__()
+        finally:
+            del os.environ["OMP_NUM_THREADS"]
+
+
 class InterruptsByDefault(reference.DataLoader[Any]):
     """While workers start, SIGINT is ignored; then it has its default, and not what it had."""
 

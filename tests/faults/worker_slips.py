@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 import torch.distributed as dist
+from good_worker_failures import Resuming
 from worker_streams import _Init, _seed_all, _Seeding
 
 from reference import DataLoader
@@ -51,3 +52,15 @@ class ArraysBecomeTensors(DataLoader[Any]):
     def __iter__(self) -> Iterator[Any]:
         batches = super().__iter__()
         return map(_tensors, batches) if self.num_workers else batches
+
+
+class DrawsAnewAfterADeath(DataLoader[Any]):
+    """After a worker's death it goes on behind what it gave, but of a new pass of the sampler."""
+
+    CAUGHT_BY = ("workers.death",)
+    ANOMALY = "silent-end"
+
+    def __iter__(self) -> Iterator[Any]:
+        if not self.num_workers or not self.in_order:
+            return super().__iter__()
+        return Resuming(super().__iter__)

@@ -13,8 +13,8 @@ from conformance.laws import Violation, law, require
 from conformance.laws.loading import (
     arguments,
     built,
-    expected,
     faults,
+    first_pass,
     kinds,
     nobody_struck,
     ordered,
@@ -150,7 +150,7 @@ def _unreported(
 
 def _whole(case: Case, given: list[object]) -> bool:
     """Whether nothing is missing and nothing came twice, in whatever order."""
-    wanted, data = expected(case), arguments(case)["dataset"]
+    wanted, data = first_pass(case), arguments(case)["dataset"]
     if wanted is None and isinstance(data, Stream):
         count = workers(case)
         wanted = [element for worker in range(count) for element in data.share(worker, count)]
@@ -212,7 +212,7 @@ def _late(rank: RankTrace, step: Step, dead: list[Death], bound_s: float) -> Vio
 def dead_iterator(trace: Trace) -> Violation | None:
     require(workers(trace.case))
     rank = built(trace)
-    dead, wanted, judged = _deaths(trace.case, rank), expected(trace.case), False
+    dead, wanted, judged = _deaths(trace.case, rank), first_pass(trace.case), False
     require(not any(one.how in COUNTED_AS_DEATH for one in dead))
     for walk in walks(rank):
         place = first_error(walk)

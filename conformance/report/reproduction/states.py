@@ -81,5 +81,6 @@ def surround(draft: Draft, step: op.Surround, event: Event) -> list[str]:
     if step.launched is not None:
         draft.need("os")
         rank, size = map(str, step.launched)
-        lines.append(f"os.environ.update(RANK={rank!r}, WORLD_SIZE={size!r})")
+        given = f"RANK={rank!r}, WORLD_SIZE={size!r}, OMP_NUM_THREADS='1'"
+        lines.append(f"os.environ.update({given})")
     return lines
