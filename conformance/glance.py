@@ -94,14 +94,15 @@ def _of_samplers(
     for search in quick:
         yield from chain(few(search, standing=True), first(search, standing=True))
     examiner.expect(candidate, (search.prop for search in samplers))
-    for look in (long, second):
-        yield from chain.from_iterable(look(search, standing=True) for search in quick)
+    yield from chain.from_iterable(second(search, standing=True) for search in quick)
     for search in quick:
-        yield from chain(few(search, standing=False), long(search, standing=False))
-        yield from chain(first(search), second(search))
+        yield from chain(few(search, standing=False), first(search), second(search))
+    yield from chain.from_iterable(map(third, quick))
+    for standing in (True, False):
+        yield from chain.from_iterable(long(search, standing=standing) for search in quick)
     yield from common
+    yield from chain.from_iterable(map(longer, quick))
     yield from (What(s, partial(_small, s)) for s in samplers if s.prop.clause.statistical)
-    yield from chain.from_iterable(chain(map(third, quick), map(longer, quick)))
     yield from rare
     yield from chain.from_iterable(map(last, quick))
 
