@@ -69,7 +69,7 @@ def test_two_per_cent_show() -> None:
 
 
 def test_false_alarms_stay_below_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A run spends less than 1,000 times 1e-12: false alarms come below 1e-9 a run."""
+    """A run spends less than 2,000 times 5e-13: false alarms come below 1e-9 a run."""
     spent: list[float] = []
 
     def counted(module: ModuleType, name: str, share: Callable[..., float]) -> None:
@@ -104,5 +104,5 @@ def test_false_alarms_stay_below_the_bound(monkeypatch: pytest.MonkeyPatch) -> N
         worlds.close()
 
     assert len(spent) > 50
-    assert sum(spent) < 1000
-    assert ALPHA * 1000 <= 1e-9
+    assert sum(spent) < 2000
+    assert ALPHA * 2000 <= 1e-9

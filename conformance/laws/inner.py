@@ -57,6 +57,8 @@ def inner_pass(inner: Any, count: int, epoch: Any = None, ordinal: int = 0) -> N
         return places
     if inner.name == "Epoched":
         return np.asarray((count - 1 - places + int(epoch or 0)) % max(1, count))
+    if inner.name == "Growing":
+        return np.arange(count + int(epoch or 0)) % max(1, count)
     if inner.name == "Turning":
         return np.asarray((places + ordinal) % max(1, count))
     return ORDERS.get(inner.name, np.arange)(count)

@@ -1,7 +1,7 @@
 """Exact statistical tests with a stated false-alarm bound.
 
 Every count that is tested has, for a right sampler, an exactly known distribution, and one test
-spends `ALPHA` = 1e-12 (`tails.py`). A run makes fewer than 1,000 such tests (tests/ counts them):
+spends `ALPHA` = 5e-13 (`tails.py`). A run makes fewer than 2,000 such tests (tests/ counts them):
 a right sampler is accused with a probability below 1e-9 a run.
 """
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-ALPHA = 1e-12
+ALPHA = 5e-13
 
 Cell = tuple[int, ...]
 Chances = NDArray[np.float64]

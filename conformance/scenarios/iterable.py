@@ -119,6 +119,9 @@ def _orders(setting: Setting) -> Iterator[Case]:
     yield Case(ROLE, {"dataset": blocks, **options}, [*plan, Journal()])
     steps = [Open("a"), Take("a", 3), Drop("a"), Schedule((1, 0, 1, 0)), Iterate(), Journal()]
     yield Case(ROLE, {"dataset": Stream(4, gives="parcel", gated=1), **lasting}, steps)
+    for workers, taken in ((2, 1), (3, 2)):  # it is another's turn when the pass is left
+        left = [Open("a"), Take("a", taken), Drop("a"), Iterate(), Journal()]
+        yield loader(Stream(4 * workers), left, num_workers=workers, persistent_workers=True)
 
 
 def _uneven() -> list[tuple[int, ...]]:

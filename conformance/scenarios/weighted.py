@@ -136,6 +136,7 @@ def _many(setting: Setting) -> Iterator[Case]:
             (range(LONG), 100_000, 3, 3, "ndarray.int32"), (FOUR, 100_000, 15, 4, "list"),
             (STEEP, 1_000_000, 1, None, "float16"), (UNEVEN, 100_000, 1, 7, "float32"),
             (TAIL, 200_000, 1, None, "ndarray.float32"), (EVEN, 100, 3000, 8, "list"),
+            (range(1, 5001), 3, 400, None, "float64"),
         )  # fmt: skip
         for weights, count, passes, seed, kind in many:
             trials = max(1, int(passes * setting.effort.trials))

@@ -78,8 +78,12 @@ def _resized(setting: Setting) -> Iterator[Case]:
     for count, width in itertools.product((5, 8, 150), (1, 2, 3, 4)):
         grown: Plan = [SetEpoch(1), Iterate(), Resize(count + 4), SetEpoch(1), Len(), Iterate()]
         plan = [*grown, Resize(count - 3), SetEpoch(1), Iterate(), SetEpoch(1), Iterate()]
+        untold = [step for step in plan if not isinstance(step, SetEpoch)]
+        epochs: Plan = [step for e in (0, 3, 1) for step in (SetEpoch(e), Len(), Iterate())]
         for flags in flag_choices(setting):
             yield wrapped(Probe("Descending", count), plan, width, flags)
+            yield wrapped(Probe("Descending", count), untold, width, flags)
+            yield wrapped(Probe("Growing", count), epochs, width, flags)
 
 
 @st.composite

@@ -184,6 +184,24 @@ class Epoched(Counting):
         return lambda place: (self.count - 1 - place + epoch) % self.count
 
 
+class Growing(Counting):
+    """An item more in each epoch: the first ones come again."""
+
+    epoch = 0
+
+    def set_epoch(self, epoch: int) -> None:
+        self.epoch = int(epoch)
+
+    def __len__(self) -> int:
+        return self.count + self.epoch
+
+    def item(self, place: int) -> int:
+        return place % self.count
+
+    def end(self) -> int:
+        return len(self)
+
+
 class Turning(Counting):
     """Each pass starts one place further on: a cached first pass shows."""
 
@@ -264,7 +282,7 @@ PROBES: dict[str, Any] = {
     probe.__name__: probe
     for probe in (
         Counting, Descending, Posing, Doubling, Unsized, Endless, Lying, Raising, Epoched,
-        Turning, Pairs,
+        Growing, Turning, Pairs,
         Sourced, Bucketed, TorchRandom, TorchUnsized, LateRandom, NumpyRandom, PythonRandom,
     )
 }  # fmt: skip

@@ -31,6 +31,9 @@ Info = Callable[[], Any]
 STORED = 1 << 15
 """So many numbers are more than a pipe holds."""
 
+LARGE = 1 << 19
+"""So many are more than anybody likes to send in each epoch."""
+
 
 class State:
     """What a dataset holds, and the main process changes; all of it but one is zero."""
@@ -54,7 +57,7 @@ class State:
         elif how == "tensor":
             self.tensor.fill_(mark)
         elif how == "array":
-            self.array = self.array if self.array.size == STORED else np.zeros(STORED, np.int64)
+            self.array = self.array if self.array.size == LARGE else np.zeros(LARGE, np.int64)
             self.array[-1] = mark
         else:
             self.inner.mark = mark

@@ -177,3 +177,29 @@ class AnyEpochUnshuffled(DistributedSampler):
     def set_epoch(self, epoch: int) -> None:
         if self.shuffle:
             super().set_epoch(epoch)
+
+
+class LightBlocksByRounding(WeightedRandomSampler):
+    """Of more than 1024 weights each block of 1024 is drawn from as often as it may expect,
+    rounded, and then one of its own."""
+
+    CAUGHT_BY = ("weighted.frequencies",)
+    ANOMALY = "wrong-frequency"
+    block = 1 << 10
+
+    def __iter__(self) -> Iterator[int]:
+        if not self.replacement or len(self.weights) <= self.block:
+            return super().__iter__()
+        blocks = self.weights.split(self.block)
+        shares = torch.stack([block.sum() for block in blocks]) * self.num_samples
+        shares = shares / self.weights.sum()
+        counts = shares.floor().long()
+        missing = self.num_samples - int(counts.sum())
+        counts[(shares - counts).argsort(descending=True)[:missing]] += 1
+        drawn = [
+            torch.multinomial(block, count, True, generator=self.generator) + k * self.block
+            for k, (block, count) in enumerate(zip(blocks, counts.tolist(), strict=True))
+            if count
+        ]
+        order = torch.randperm(self.num_samples, generator=self.generator)
+        return iter(torch.cat(drawn)[order].tolist())

@@ -172,3 +172,46 @@ class ShufflesUnasked(DistributedSamplerWrapper):
         seed: int = 0, drop_last: bool = False,
     ) -> None:  # fmt: skip
         super().__init__(sampler, num_replicas, rank, shuffle, seed, drop_last)
+
+
+class MeasuresAtEpochs(DistributedSamplerWrapper):
+    """How many items a share has is asked at the construction and when an epoch is announced."""
+
+    CAUGHT_BY = ("wrapper.cover",)
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._measure()
+
+    def set_epoch(self, epoch: int) -> None:
+        super().set_epoch(epoch)
+        self._measure()
+
+    def _measure(self) -> None:
+        self.known: int | None = None
+        if hasattr(self.sampler, "__len__"):
+            self.known = super()._share(len(self.sampler))
+
+    def _share(self, n: int) -> int:
+        return super()._share(n) if self.known is None or n == 0 else self.known
+
+
+class MeasuresBeforeItTells(MeasuresAtEpochs):
+    """It is asked at each pass or epoch, but of an inner sampler that does not know the epoch."""
+
+    CAUGHT_BY = ("wrapper.cover",)
+
+    def set_epoch(self, epoch: int) -> None:
+        self._measure()
+        DistributedSamplerWrapper.set_epoch(self, epoch)
+        self.told = True
+
+    def __iter__(self) -> Iterator[Any]:
+        if not vars(self).pop("told", False):
+            self._measure()
+        return super().__iter__()
+
+    def __len__(self) -> int:
+        if not vars(self).get("told", False):
+            self._measure()
+        return super().__len__()

@@ -79,7 +79,7 @@ STATE = {
     "list": ("marks = [0]", "{name}.marks[0] = {mark}", "self.marks[0]"),
     "dict": ("marks = {'mark': 0}", "{name}.marks['mark'] = {mark}", "self.marks['mark']"),
     "tensor": ("mark = torch.zeros(())", "{name}.mark.fill_({mark})", "int(self.mark)"),
-    "array": ("marks = numpy.zeros(1 << 15)", "{name}.marks[-1] = {mark}", "int(self.marks[-1])"),
+    "array": ("marks = numpy.zeros(1 << 19)", "{name}.marks[-1] = {mark}", "int(self.marks[-1])"),
     "items": ("", "{name}[:] = [1000 * {mark} + i for i in range(len({name}))]", ""),
     "lambda": ("mark = 0", "{name}.held = lambda: None", "self.mark"),
     "inner": ("inner = types.SimpleNamespace(mark=0)", "{name}.inner.mark = {mark}",

@@ -28,6 +28,7 @@ ITEMS = {
     "Descending": "self.count - 1 - place", "Posing": "self.count - 1 - place",
     "Doubling": "place // 2",
     "Epoched": "(self.count - 1 - place + epoch) % self.count",
+    "Growing": "place % self.count",
     "Turning": "(place + self.seen['passes'] - 1) % self.count",
     "Pairs": "[6 * (place // 3) + k for k in {batches}[place % 3]]",
     "Sourced": "self.count - 1 - place",
@@ -53,9 +54,14 @@ POSES = {
         "    batch_size, drop_last, num_samples, replacement = 2, True, 1, False",
         "    generator = batch_sampler = None",
         "    sampler, data_source, dataset, indices = range(2), range(99), range(50), [7, 8]",
-    ]
+    ],
+    "Growing": [
+        "    epoch = 0",
+        "    def set_epoch(self, epoch):",
+        "        self.epoch = epoch",
+    ],
 }
-"""Attributes that a probe has besides its own."""
+"""What a probe has besides its own attributes."""
 
 RANDOM = {
     "TorchRandom": "torch.randperm(self.count).tolist()",
@@ -107,7 +113,7 @@ def _class(draft: Draft, recipe: Probe) -> list[str]:
     lines += indented([BENEATH] * (recipe.name == "Epoched" and bool(recipe.at)), 2)
     draft.need(*["torch"] * (recipe.name == "Sourced"))
     if sized:
-        length = recipe.at if recipe.name == "Lying" else "self.count"
+        length = recipe.at if recipe.name == "Lying" else _count(recipe)
         lines += ["    def __len__(self):", f"        return {length}"]
     if recipe.name == "Epoched":
         lines += ["    def set_epoch(self, epoch):", "        self.seen['epochs'].append(epoch)"]
@@ -141,7 +147,7 @@ def _pass(draft: Draft, recipe: Probe) -> list[str]:
     if recipe.name in RANDOM:
         return [*begin, f"    return iter({RANDOM[recipe.name]})"]
     begin += [f"    {EPOCH}"] * (recipe.name == "Epoched")
-    count = ENDLESS if recipe.name == "Endless" else "self.count"
+    count = ENDLESS if recipe.name == "Endless" else _count(recipe)
     count = f"{count} + 1" if recipe.name == "Raising" and recipe.at == recipe.count else count
     begin += [f"    for place in range({count}):", "        self.seen['draws'] += 1"]
     begin += _raised(draft, recipe, "place", "        ")
@@ -158,13 +164,18 @@ def _polled(draft: Draft, recipe: Probe) -> list[str]:
         f"    return self if self.running else {_name(recipe)}(self.count, self.seen)",
         "def __next__(self):",
         "    self.place += 1",
-        "    if self.place >= self.count:",
-        "        self.seen['after_end'] += self.place > self.count",
+        f"    if self.place >= {_count(recipe)}:",
+        f"        self.seen['after_end'] += self.place > {_count(recipe)}",
         "        raise StopIteration",
         "    self.seen['draws'] += 1",
         *_raised(draft, recipe, "self.place", "    "),
         f"    return {item}",
     ]
+
+
+def _count(recipe: Probe) -> str:
+    """How many items a pass has."""
+    return "self.count + self.epoch" if recipe.name == "Growing" else "self.count"
 
 
 def _item(recipe: Probe) -> str:
