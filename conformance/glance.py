@@ -157,11 +157,12 @@ def _each(search: Search, part: int) -> Iterator[_Apart]:
 
 
 def _begun(examiner: Examiner, waiting: list[_Apart], room: int | None) -> None:
-    """Begin what has not begun, as soon as there is room: of patient clauses, what starts slowest
-    of the telling first, and of all others in turns."""
-    patient = sorted(filter(_is_patient, waiting), key=lambda one: not _starts_slowly(one))
-    turns = zip_longest(patient, filterfalse(_is_patient, waiting))
-    keys = (one.key for one in chain.from_iterable(turns) if one)
+    """Begin what has not begun, as soon as there is room: of patient clauses and of all others in
+    turns, then those that take the processor for a second."""
+    soon = [one for one in waiting if not _starts_slowly(one)]
+    turns = zip_longest(filter(_is_patient, soon), filterfalse(_is_patient, soon))
+    in_order = chain(chain.from_iterable(turns), filter(_starts_slowly, waiting))
+    keys = (one.key for one in in_order if one)
     examiner.worlds.window.expect((key for key in keys if key not in examiner.alone), room)
 
 
@@ -170,10 +171,8 @@ def _is_patient(one: _Apart) -> bool:
 
 
 def _starts_slowly(one: _Apart) -> bool:
-    """Whether it once told of a fault and its workers each start a new interpreter."""
-    case = one.key[1]
-    forks = case.argument("multiprocessing_context") in (None, "fork")
-    return one.part in TELLING and not forks
+    """Whether its workers each start a new interpreter, which imports torch."""
+    return one.key[1].argument("multiprocessing_context") not in (None, "fork")
 
 
 def _ready(examiner: Examiner, one: _Apart) -> bool:

@@ -19,9 +19,10 @@ from conformance.scenarios.worker_failures import faulty, walk
 def _deaths(setting: Setting) -> Iterator[Case]:
     """Deaths at the first, a middle and the last batch, in an item, at a turn, and at the start.
 
-    The first six take torch 5 s each.
+    The first seven take torch 5 s each.
     """
     yield from _dying_at_batches("exit 0")
+    yield _dying(Stream(8, faults=faulty("exit 0", 2)))
     yield _dying(Mapped(6, faults=faulty("KeyboardInterrupt", 0)))
     yield from _idle()
     for how in ("SIGKILL", "SIGSEGV", "exit 1"):

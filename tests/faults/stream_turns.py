@@ -51,6 +51,21 @@ class TurnsBackwards(Reporting):
     rule = _Backwards
 
 
+class _GoesOn(Worse):
+    def _deal(self, ahead: int) -> None:
+        if not self._dealt:
+            self._turns.rotate(-vars(self._crew).get("first", 0))
+        super()._deal(ahead)
+        self._crew.first = self._turns[0] if self._turns else 0  # type: ignore[attr-defined]
+
+
+class TurnOfTheLastPass(Reporting):
+    """Standing workers go on with the turn at which the pass before was left."""
+
+    CAUGHT_BY = ("iterable.order",)
+    rule = _GoesOn
+
+
 class _IdleFirst(Worse):
     def _choose(self) -> int:
         if self._plan.recipe.iterable and len(self._turns) < len(self._load):

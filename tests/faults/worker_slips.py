@@ -11,10 +11,11 @@ import numpy as np
 import torch
 import torch.distributed as dist
 from good_worker_failures import Resuming
+from reporting import Reporting, Worse
 from worker_shortcuts import _Benched
 from worker_streams import _Init, _seed_all, _Seeding
 
-from reference import DataLoader
+from reference import DataLoader, WorkerDied
 from reference.loader.bench import Bench, _packed
 from reference.loader.worker import Begin, Job
 
@@ -94,3 +95,19 @@ class LargeOnesAreThereAlready(_Benched):
     CAUGHT_BY = ("workers.state",)
     ANOMALY = "stale-state"
     bench = _Sparing
+
+
+class _Peaceful(Worse):
+    """A stream has ended if a worker has left with status 0."""
+
+    def raised(self, error: Exception) -> Any:
+        over = self._plan.recipe.iterable and str(error).endswith("exit code 0")
+        raise StopIteration if isinstance(error, WorkerDied) and over else error
+
+
+class LeavesInPeace(Reporting):
+    """A worker of a stream that exits with status 0 is taken for one whose data have ended."""
+
+    CAUGHT_BY = ("workers.death",)
+    ANOMALY = "silent-end"
+    rule = _Peaceful
