@@ -16,6 +16,7 @@ from torch.utils.data import IterableDataset
 
 from reference import DataLoader
 from reference.loader import worker
+from reference.loader.crew_pass import CrewPass
 from reference.loader.worker import WorkerInfo
 
 # Parts of unequal length.
@@ -53,17 +54,22 @@ class TurnsBackwards(Reporting):
 
 class _GoesOn(Worse):
     def _deal(self, ahead: int) -> None:
-        if not self._dealt:
-            self._turns.rotate(-vars(self._crew).get("first", 0))
         super()._deal(ahead)
         self._crew.first = self._turns[0] if self._turns else 0  # type: ignore[attr-defined]
 
 
 class TurnOfTheLastPass(Reporting):
-    """Standing workers go on with the turn at which the pass before was left."""
+    """Once they are under way, standing workers go on with the turn at which the last pass was
+    left."""
 
     CAUGHT_BY = ("iterable.order",)
     rule = _GoesOn
+
+    def __iter__(self) -> Iterator[Any]:
+        made = super().__iter__()
+        if isinstance(made, CrewPass):
+            made._turns.rotate(-vars(made._crew).get("first", 0))
+        return made
 
 
 class _IdleFirst(Worse):
