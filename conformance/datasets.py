@@ -149,7 +149,8 @@ class Order(Recipe):
     "named" (named tuples), "lists", "pairs", "arrays" (of numpy, of two numbers), "odd" (None, an
     empty text, ...: six at most), "flags" (True and False, which are not 1 and 0),
     "labels" (integers with an attribute that tells), "far" (integers below -1000), "long" (texts
-    of 256 KiB). sized: it has `__len__`.
+    of 256 KiB), "scalars" and "tensors" (integers below 0 of numpy, and tensors of one). sized: it
+    has `__len__`.
     """
 
     n: int

@@ -23,7 +23,7 @@ from conformance.scenarios import wrapper_views as views
         "wrapper.fresh-draw": (cases.TURNING, inners.PASSES),
         "wrapper.length-lie": (cases.LYING,),
         "wrapper.inner-untouched": (cases.UNTOUCHED, inners.UNTOUCHED),
-        "wrapper.batches": (cases.BATCHES, inners.PASSES),
+        "wrapper.batches": (cases.BATCHES, cases.RANKS_BATCHES, inners.PASSES),
         "wrapper.double": (cases.TWICE,),
         "wrapper.view": (views.VIEWS,),
     }

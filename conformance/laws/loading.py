@@ -51,6 +51,7 @@ ASCENDING = ("ascending", "descending", "again", "understated")
 
 KEYED = (
     "texts", "tuples", "named", "lists", "pairs", "arrays", "odd", "flags", "labels", "far", "long",
+    "scalars", "tensors",
 )  # fmt: skip
 """Orders whose indices stand for 0, 1, ... and are no numbers."""
 

@@ -22,6 +22,7 @@ from conformance.operations import (
 )  # fmt: skip
 from conformance.recipes import Role, Runs, Values
 from conformance.scenarios import Scenario, Setting, subjects_drawn
+from conformance.scenarios.distributed import NEAR_AND_FAR
 from conformance.scenarios.refusals import refused
 
 Plan = list[Operation]
@@ -41,6 +42,7 @@ UNUSUAL = (
     Values(("ab", "", "a", "B", "ab", "aB")),
     Values(("x" * 70 + "b", "x" * 70 + "a"), "ndarray"), Values((b"b", b"a", b"b")),
     Values(("x" * 300 + "b", "x" * 300 + "a", "x" * 300 + "b")),
+    Values((1, 1.0, 2, True, 2.0, 3)),
     Values(((0, 2), (0, 1), (0, 2), (1, 0))), Values((("a", 2), ("a", 1), ("B", 1), ("a", 2))),
 )  # fmt: skip
 """Labels that are not 0..K-1, and some that differ only in their last digit or letter."""
@@ -204,6 +206,10 @@ def _again(setting: Setting) -> Iterator[Case]:
         again = [Rebuild((("seed", 1),)), *steps] if takes_seed else []
         plan = [*steps, Rebuild(), *steps, *again, *other]
         yield Case(setting.role, arguments, plan, ambient=setting.seed)
+    far = [step for epoch in NEAR_AND_FAR for step in (SetEpoch(epoch), Iterate())]
+    odd = {"seed": 1} if takes_seed else {}
+    for arguments in _long(setting.role, labels) if setting.has_epochs else ():
+        yield Case(setting.role, {**arguments, **odd}, far, ambient=setting.seed)
 
 
 def _sharded(labels: Values, role: str) -> Iterator[dict[str, Any]]:

@@ -147,8 +147,8 @@ def _seeded(setting: Setting) -> bool:
 
 
 NEAR_AND_FAR = (
-    0, 1, 2, 0, 3, 10, 100, 101, 128, 255, 256, 257, 1000, 1024, 65_535, 65_536, 65_537, 1 << 24,
-    (1 << 31) - 1, 1 << 31,
+    0, 1, 2, 0, 3, 10, 100, 101, 128, 255, 256, 257, 1000, 1024, 4096, 65_535, 65_536, 65_537,
+    1 << 24, (1 << 31) - 1, 1 << 31,
 )  # fmt: skip
 """Epochs as far apart as what a careless sampler takes for the same: periods, and whole words."""
 

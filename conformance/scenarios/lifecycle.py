@@ -159,6 +159,8 @@ def _late(setting: Setting) -> Iterator[Case]:
     yield from _alone(setting, fails, [*left, *ended, *ended], num_workers=1, **bound)
     busy: Steps = [Shut(), Open("a"), Settle(), Drop("a"), Leftovers()]
     yield from _alone(setting, Mapped(8, gated=1), busy, num_workers=3)
+    many = 8  # to give each of them a second takes too long
+    yield from _alone(setting, Mapped(16, gated=1), busy, num_workers=many)
     yield from _alone(setting, Mapped(8, gated=1), [Preempt(), *busy])
     stopped: Steps = [Open("a"), Take("a"), Strike(0, "SIGSTOP"), Drop("a"), Leftovers()]
     yield from _alone(setting, Mapped(8), stopped)

@@ -54,6 +54,12 @@ RARE: tuple[dict[str, Any], ...] = (
 SHARED = (RARE[0], RARE[3], RARE[5], RARE[8], *RARE[12:21], RARE[-1])
 """Those that are tried with workers too."""
 
+NUMBERS: tuple[dict[str, Any], ...] = (
+    {"batch_size": 2, "sampler": Order(5, "scalars")},
+    {"batch_size": None, "sampler": Order(5, "tensors")},
+)
+"""Indices that are numbers, and not Python's."""
+
 GROWN: tuple[dict[str, Any], ...] = (
     {"batch_size": 2, "sampler": Order(4, "growing")},
     {"batch_sampler": Order(2, "growing-batches")},
@@ -64,7 +70,8 @@ KEPT: dict[str, Any] = {"num_workers": 2, "persistent_workers": True}
 
 def _sampled(setting: Setting) -> Iterator[Case]:
     """Rare samplers; one that grows with the epoch; and one pass after another."""
-    alone, shared = ({**way} for way in RARE), ({**way, "num_workers": 2} for way in SHARED)
+    alone = ({**way} for way in (*RARE, *NUMBERS))
+    shared = ({**way, "num_workers": 2} for way in (*SHARED, *NUMBERS))
     for options in itertools.chain(alone, shared):
         if takes(setting, **options):
             yield loader(Mapped(6), PASS, **options)

@@ -130,6 +130,19 @@ def _inner_epochs(setting: Setting) -> Iterator[Case]:
             yield Case(setting.role, arguments, plan, width, ambient=setting.seed)
 
 
+def _flags(setting: Setting) -> Iterator[Case]:
+    """A flag that is 1 or 0 may be refused; if not, it is true or false to all of the sampler."""
+    given: dict[str, Made] = {
+        "BatchSampler": {"sampler": Probe("Counting", 7), "batch_size": 2},
+        "DistributedSampler": {"dataset": Data(7)},
+        "DistributedSamplerWrapper": {"sampler": Probe("Descending", 7)},
+    }
+    if setting.role in given and setting.accepts("drop_last"):
+        for flag, width in itertools.product((1, 0), _widths(setting)):
+            arguments = {**given[setting.role], "drop_last": flag}
+            yield Case(setting.role, arguments, [Len(), Iterate()], width, ambient=setting.seed)
+
+
 INNER_EPOCHS = Scenario("inner epochs", _inner_epochs)
 TOUR = scenario("tour", plans.tour, more=subjects.sources, large=plans.once)
 LEN_BETWEEN = scenario("len between", plans.len_between, more=subjects.uncounted)
@@ -164,7 +177,8 @@ RESIZED = scenario(
     "resized", plans.resized, plans.resized_measured, plans.resized_unmeasured,
     plans.resized_epochs, narrow=fit.sizable, more=subjects.paged,
 )  # fmt: skip
-RAISING = scenario("raising", plans.to_the_error, narrow=fit.raising)
+FLAGS = Scenario("flags that are numbers", _flags)
+RAISING = scenario("raising", plans.to_the_error, plans.to_the_error_once, narrow=fit.raising)
 RAISING_TOGETHER = Scenario("raising together", _raising_together)
 PICKLED = scenario("pickled", plans.copied("pickle"), narrow=fit.private)
 DEEPCOPIED = scenario("deepcopied", plans.copied("deepcopy"), narrow=fit.private)

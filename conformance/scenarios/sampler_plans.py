@@ -40,6 +40,9 @@ RAISED = (
 )  # fmt: skip
 """What an inner sampler may raise; each is taken for something else by somebody."""
 
+TAKEN = ("TypeError", "AttributeError", "NotImplementedError", "RuntimeError")
+"""Those that somebody takes for a lack of something: of a length, say."""
+
 
 def at(setting: Setting, epoch: int) -> Plan:
     """set_epoch where the role has it by contract."""
@@ -213,6 +216,14 @@ def to_the_error(setting: Setting, made: Made) -> Plan:
         probe = Probe("Raising", count, places[number % len(places)], what)
         plan += [Rebuild((("sampler", probe),)), *again * 2]
     return plan
+
+
+def to_the_error_once(setting: Setting, made: Made) -> Plan:
+    """To errors that would not come again, if somebody began anew."""
+    once: Plan = [Look()] if setting.role == "DatasetFromSampler" else [Iterate()]
+    count, at = made["sampler"].count, made["sampler"].at
+    probes = [Probe("Faltering", count, at, what) for what in TAKEN]
+    return [step for probe in probes for step in (Rebuild((("sampler", probe),)), *once)]
 
 
 def globals_at_an_error(setting: Setting, made: Made) -> Plan:

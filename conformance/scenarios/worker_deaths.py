@@ -48,6 +48,7 @@ def _deaths(setting: Setting) -> Iterator[Case]:
     if takes(setting, in_order=1):
         yield _dying(Mapped(6, faults=faulty("SIGKILL", 0)), in_order=False)
         yield _dying_at_turn("SIGKILL", 3, in_order=False)
+        yield loader(busy, once, "alone", **lists, in_order=False)
 
 
 def _dying_at_batches(how: str) -> Iterator[Case]:

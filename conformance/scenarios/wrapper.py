@@ -204,6 +204,12 @@ def _whole_batches(setting: Setting) -> Iterator[Case]:
         yield wrapped(Probe("Pairs", count, first), [Iterate(), Iterate()], width, {})
 
 
+def _ranks_batches(setting: Setting) -> Iterator[Case]:
+    """In real groups, whose ranks hash texts each in its own way."""
+    for width in (w for w in setting.world_sizes if w in (2, 3)):
+        yield wrapped(Probe("Pairs", 7), [Iterate(), Iterate()], width, {}).in_world("group")
+
+
 def _twice(setting: Setting) -> Iterator[Case]:
     """Over as many ranks as before, over more, over fewer and over one."""
     ranks = ((2, 0), (2, 1), (3, 0), (4, 3), (64, 1))
@@ -222,4 +228,5 @@ TURNING = Scenario("turning inner", _turning, in_groups(_turning), share=0.2)
 LYING = Scenario("lying inner", _lying, in_groups(_lying), share=0.2)
 UNTOUCHED = Scenario("inner list", _untouched, in_groups(_untouched), share=0.2)
 BATCHES = Scenario("inner batches", _whole_batches, in_groups(_whole_batches), share=0.2)
+RANKS_BATCHES = Scenario("inner batches of ranks", _ranks_batches)
 TWICE = Scenario("inner already distributed", _twice)

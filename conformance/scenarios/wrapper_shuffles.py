@@ -9,6 +9,7 @@ from conformance.case import Case
 from conformance.operations import Epochs, Iterate, Rebuild, SetEpoch
 from conformance.recipes import Probe
 from conformance.scenarios import Scenario, Setting
+from conformance.scenarios.distributed import NEAR_AND_FAR, SEEDS
 from conformance.scenarios.wrapped import Plan, in_groups, wrapped
 
 
@@ -20,6 +21,11 @@ def _shuffled(setting: Setting) -> Iterator[Case]:
     plan = [*epochs, *(step for seed in seeds for step in (Rebuild((("seed", seed),)), *epochs))]
     for count, width in itertools.product((16, 17, 42, 333, 2003), (1, 2, 3, 4, 5)):
         yield wrapped(Probe("Descending", count), plan, width, {"shuffle": True}, setting.seed)
+    far: Plan = [step for e in NEAR_AND_FAR for step in (SetEpoch(e), Iterate())]
+    for seed in SEEDS if seeds else ():
+        far += [Rebuild((("seed", seed),)), SetEpoch(1), Iterate()]
+    for count, width in ((16, 1), (40, 3)):
+        yield wrapped(Probe("Descending", count), far, width, {"shuffle": True}, setting.seed)
 
 
 def _many(setting: Setting) -> Iterator[Case]:

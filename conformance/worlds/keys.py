@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+import torch
 
 ODD = (None, "", (), ..., b"", frozenset[Any]())
 """Indices that a program might take for none, or for an end."""
@@ -50,6 +51,8 @@ KEYS: dict[str, Callable[[int], Any]] = {
     "long": lambda i: f"item {i}".ljust(1 << 18),
     "labels": Label,
     "far": lambda i: FAR - i,
+    "scalars": lambda i: np.int64(-1 - i),
+    "tensors": lambda i: torch.tensor(-1 - i),
 }
 """Index i, by the orders that give it so."""
 
@@ -60,6 +63,8 @@ def number(key: Any) -> Any:
         return int(key[0])
     if isinstance(key, Label):
         return key.place
+    if isinstance(key, (np.integer, torch.Tensor)) and key < 0:
+        return -1 - int(key)
     if isinstance(key, bool):
         return int(not key)
     if isinstance(key, int) and key <= FAR:

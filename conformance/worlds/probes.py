@@ -148,6 +148,13 @@ class Raising(Counting):
         return self.count + (self.at == self.count)
 
 
+class Faltering(Raising):
+    """The same in its first pass alone: who begins another one loses the exception."""
+
+    def item(self, place: int) -> int:
+        return super().item(place) if self.seen["passes"] == 1 else place
+
+
 OWN: dict[str, Callable[..., BaseException]] = {
     "Planned": Planned, "PlannedRuntime": PlannedRuntime,
     "Leaked": lambda *_: leaked("generator raised StopIteration"),
@@ -281,8 +288,8 @@ class PythonRandom(TorchRandom):
 PROBES: dict[str, Any] = {
     probe.__name__: probe
     for probe in (
-        Counting, Descending, Posing, Doubling, Unsized, Endless, Lying, Raising, Epoched,
-        Growing, Turning, Pairs,
+        Counting, Descending, Posing, Doubling, Unsized, Endless, Lying, Raising, Faltering,
+        Epoched,        Growing, Turning, Pairs,
         Sourced, Bucketed, TorchRandom, TorchUnsized, LateRandom, NumpyRandom, PythonRandom,
     )
 }  # fmt: skip

@@ -10,7 +10,9 @@ import random
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import numpy as np
 import torch
+from balanced import _Drawn
 
 from reference import BalanceClassSampler, WeightedBalanceClassSampler
 
@@ -61,3 +63,13 @@ class DrawsBlindly(WeightedBalanceClassSampler):
             if len(held) > 100 * wanted > 0:
                 drawn[mine] = held[torch.randint(len(held), (wanted,), generator=chance)]
         return iter(drawn.tolist())
+
+
+class TwelveBitsForEpochs(_Drawn):
+    """The seed stands above twelve bits for the epoch, which an odd seed shares with epoch 4096."""
+
+    CAUGHT_BY = ("balanced.seeded",)
+    ANOMALY = "stale-epoch"
+
+    def rng(self) -> Any:
+        return np.random.default_rng(self.seed << 12 | self.epoch)

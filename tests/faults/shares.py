@@ -217,3 +217,16 @@ class StridesThenDrops(DistributedSampler):
     def _places(self, n: int) -> torch.Tensor:
         own = torch.arange(self.rank, n, self.num_replicas)
         return own[: len(own) // 2 * 2] if self.drop_last else own
+
+
+class OneIsNotTrue(DistributedSampler):
+    """Whether a pass drops its rest is asked by `is True`; its length asks whether it is true."""
+
+    CAUGHT_BY = ("sampler.length",)
+    ANOMALY = "wrong-length"
+
+    def _places(self, n: int) -> torch.Tensor:
+        if self.drop_last and self.drop_last is not True:
+            count = -(-n // self.num_replicas)
+            return (torch.arange(count) * self.num_replicas + self.rank) % max(n, 1)
+        return super()._places(n)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from hashlib import sha256
 from typing import Any
 
@@ -183,3 +184,24 @@ class AsksBySigterm(_Benched):
     CAUGHT_BY = ("lifecycle.leftovers",)
     ANOMALY = "left-alive"
     bench = _PoliteBench
+
+
+class _PatientBench(Bench):
+    def begin(self, *given: Any) -> Crew:
+        crew = super().begin(*given)
+        for member in crew.members:
+            member.process.kill = partial(_killed_later, member.process.kill, member.process)
+        return crew
+
+
+def _killed_later(kill: Callable[[], None], process: Any) -> None:
+    process.join(1.0)
+    kill()
+
+
+class ASecondForEach(_Benched):
+    """When a pass is dropped each worker is given a second to end, one after the other."""
+
+    CAUGHT_BY = ("lifecycle.shutdown",)
+    ANOMALY = "late-drop"
+    bench = _PatientBench

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from multiprocessing.context import BaseContext
 from typing import Any
@@ -111,3 +112,52 @@ class LeavesInPeace(Reporting):
     CAUGHT_BY = ("workers.death",)
     ANOMALY = "silent-end"
     rule = _Peaceful
+
+
+class _Lasting(Worse):
+    """The death of a worker is told when no other has anything to do."""
+
+    def _outcome(self) -> Any:
+        while self._crew.death and not self._plan.in_order and not self._buffer:
+            others = [m for m in self._crew.members if m.process.is_alive() and self._load[m.id]]
+            if not others:
+                break
+            self._wait(time.monotonic() + 0.01)
+            time.sleep(0.01)
+        return super()._outcome()
+
+
+class TheOthersFirst(Reporting):
+    """With `in_order=False` a death is told when no living worker owes anything any more."""
+
+    CAUGHT_BY = ("workers.no-hang",)
+    ANOMALY = "hang"
+    rule = _Lasting
+
+
+class _Pythons:
+    """A sampler whose numbers of other kinds are made Python's."""
+
+    def __init__(self, draws: Any) -> None:
+        self.draws = draws
+
+    def __iter__(self) -> Iterator[Any]:
+        return map(_python, self.draws)
+
+
+def _python(index: Any) -> Any:
+    if isinstance(index, list):
+        return [_python(one) for one in index]
+    alone = isinstance(index, torch.Tensor) and not index.ndim
+    return index.item() if alone or isinstance(index, np.integer) else index
+
+
+class NumbersArePythons(DataLoader[Any]):
+    """What is sent to workers instead of an integer of numpy, or a tensor of one, is an int."""
+
+    CAUGHT_BY = ("loader.batches",)
+    ANOMALY = "crash"
+
+    def _draws(self) -> Any:
+        draws = super()._draws()
+        return _Pythons(draws) if self.num_workers and not self._iterable else draws

@@ -84,3 +84,15 @@ class _Ending(_Watched):
         if self.late:
             raise StopIteration
         return next(self.items)
+
+
+class SlicesOfFiveSeconds(DataLoader[Any]):
+    """A timeout of more than five seconds is waited for in whole slices of five."""
+
+    CAUGHT_BY = ("workers.timeout",)
+    ANOMALY = "late-timeout"
+
+    def __init__(self, dataset: Any, *args: Any, **kwargs: Any) -> None:
+        super().__init__(dataset, *args, **kwargs)
+        if self.timeout > 5:
+            self.timeout = -(-self.timeout // 5) * 5.0

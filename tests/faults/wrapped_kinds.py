@@ -215,3 +215,17 @@ class MeasuresBeforeItTells(MeasuresAtEpochs):
         if not vars(self).get("told", False):
             self._measure()
         return super().__len__()
+
+
+class MeasuresAndDraws(DistributedSamplerWrapper):
+    """One `try` holds the question for a length and the pass: a TypeError begins another pass."""
+
+    CAUGHT_BY = ("sampler.error-through",)
+    ANOMALY = "error-lost"
+
+    def _draw(self) -> list[Any]:
+        try:
+            self.expected = len(self.sampler)
+            return super()._draw()
+        except TypeError:
+            return super()._draw()

@@ -7,6 +7,7 @@ it. A number such as B076 is a row of the corpus of reported bugs.
 from __future__ import annotations
 
 import itertools
+import random
 from collections.abc import Iterator
 from typing import Any
 
@@ -211,3 +212,13 @@ class ReadsFromItself(DistributedSamplerWrapper):
         self.drawn = list(super().__iter__())
         for place in range(len(self.drawn)):
             yield self.drawn[place]
+
+
+class SignOfTheSeed(DistributedSamplerWrapper):
+    """A shuffle is seeded by Python's generator, which takes -1 for 1."""
+
+    CAUGHT_BY = ("wrapper.shuffle",)
+    ANOMALY = "seed-ignored"
+
+    def _pass_seed(self) -> int:
+        return mix(random.Random(self.seed).getrandbits(62), self.epoch)

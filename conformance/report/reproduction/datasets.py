@@ -98,6 +98,7 @@ NUMBERS = {
     "far": f"i = {FAR} - i",
     **dict.fromkeys(("texts", "long"), "i = int(i[len('item ') :])"),
     **dict.fromkeys(("named", "labels"), "i = i.place"),
+    **dict.fromkeys(("scalars", "tensors"), "i = -1 - i.item()"),
     **dict.fromkeys(("tuples", "lists", "pairs", "arrays"), "i = int(i[0])"),
 }  # fmt: skip
 """The number of the item that an index stands for, by the orders whose indices are no numbers."""

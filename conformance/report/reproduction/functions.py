@@ -24,6 +24,8 @@ LISTS = {
     "odd": f"{list(ODD)}[:{{n}}]", "flags": "[k == 0 for k in range({n})]",
     "labels": "[Label(k) for k in range({n})]", "far": f"[{FAR} - k for k in range({{n}})]",
     "long": "[f'item {{k}}'.ljust(1 << 18) for k in range({n})]",
+    "scalars": "[numpy.int64(-1 - k) for k in range({n})]",
+    "tensors": "[torch.tensor(-1 - k) for k in range({n})]",
 }  # fmt: skip
 """Samplers that are a list, if nobody asks what was drawn from them."""
 
@@ -40,6 +42,7 @@ PLACES = {
     "understated": "k",
     "flags": "k == 0", "labels": "Label(k)", "far": f"{FAR} - k",
     "long": "f'item {{k}}'.ljust(1 << 18)",
+    "scalars": "numpy.int64(-1 - k)", "tensors": "torch.tensor(-1 - k)",
 }  # fmt: skip
 """The index at place `k`."""
 
@@ -51,8 +54,8 @@ LAZY = ("epochs", "epochs-batches", "turning", "growing", "growing-batches", "un
 def order(draft: Draft, recipe: Order) -> str:
     """The expression for a sampler."""
     words = {"n": max(1, recipe.n), "last": recipe.n - 1}
-    if recipe.how == "arrays":
-        draft.need("numpy")
+    draft.need(*["numpy"] * (recipe.how in ("arrays", "scalars")))
+    draft.need(*["torch"] * (recipe.how == "tensors"))
     if recipe.how == "named":
         draft.need("collections")
         fields = "['place', 'kind'], defaults=['named']"

@@ -183,14 +183,15 @@ def _item(recipe: Probe) -> str:
 
 
 def _raised(draft: Draft, recipe: Probe, place: str, margin: str) -> list[str]:
-    """`Raising` raises in one place."""
-    if recipe.name != "Raising":
+    """`Raising` raises in one place, `Faltering` in its first pass alone."""
+    if recipe.name not in ("Raising", "Faltering"):
         return []
     if recipe.what == "Leaked":
         raised = "RuntimeError('generator raised StopIteration') from StopIteration()"
     else:
         raised = _planned(draft, recipe.what or "Planned", f"'planned', {recipe.at}")
-    return [f"{margin}if {place} == {recipe.at}:", f"{margin}    raise {raised}"]
+    first = " and self.seen['passes'] == 1" if recipe.name == "Faltering" else ""
+    return [f"{margin}if {place} == {recipe.at}{first}:", f"{margin}    raise {raised}"]
 
 
 def _planned(draft: Draft, kind: str = "Planned", told: str = "'planned'") -> str:
