@@ -117,14 +117,14 @@ class LeavesInPeace(Reporting):
 class _Lasting(Worse):
     """The death of a worker is told when no other has anything to do."""
 
-    def _outcome(self) -> Any:
+    def _wait(self, deadline: float) -> None:
+        super()._wait(deadline)
         while self._crew.death and not self._plan.in_order and not self._buffer:
-            others = [m for m in self._crew.members if m.process.is_alive() and self._load[m.id]]
-            if not others:
-                break
-            self._wait(time.monotonic() + 0.01)
+            others = [m for m in self._crew.members if m.process.is_alive()]
+            if not any(self._load[m.id] for m in others):
+                return
             time.sleep(0.01)
-        return super()._outcome()
+            super()._wait(deadline)
 
 
 class TheOthersFirst(Reporting):
