@@ -102,6 +102,9 @@ def _small(setting: Setting) -> Iterator[Case]:
         if takes(setting, **options):
             each = way["batch_size"] or 1
             yield loader(of(KNOWN, each * len(KNOWN) + each - 1, each), PLAN, **options)
+    listed: dict[str, Any] = {"batch_size": 2, "collate_fn": Collate("list"), **counted(2)}
+    if takes(setting, **listed):  # as they are, with all that a tensor may be a part of
+        yield loader(of(KNOWN, 2 * len(KNOWN) + 1), PLAN, **listed)
     for workers in (0, 1):
         if takes(setting, **counted(workers)):
             data = of(LARGE, ALIKE * len(LARGE), ALIKE)

@@ -32,7 +32,7 @@ class Packer(pickle.Pickler):
             return NotImplemented
         if self.refuses_shared and value.is_shared():  # type: ignore[no-untyped-call]
             raise pickle.PicklingError("a copy of a shared tensor would not be shared")
-        flat = value.detach().reshape(-1).view(torch.uint8)
+        flat = value.detach().contiguous().view(-1).view(torch.uint8)
         return _tensor, (pickle.PickleBuffer(flat.numpy().data), value.dtype, value.shape)
 
 

@@ -161,3 +161,33 @@ class NumbersArePythons(DataLoader[Any]):
     def _draws(self) -> Any:
         draws = super()._draws()
         return _Pythons(draws) if self.num_workers and not self._iterable else draws
+
+
+class _ByBytes:
+    """Makes bytes of each tensor of a list, and a tensor of these."""
+
+    def __init__(self, collate: Any) -> None:
+        self.collate = collate
+
+    def __call__(self, samples: Any) -> Any:
+        made = self.collate(samples)
+        return [_by_bytes(one) for one in made] if type(made) is list else made
+
+
+def _by_bytes(value: Any) -> Any:
+    if type(value) is not torch.Tensor or value.layout is not torch.strided or not value.ndim:
+        return value
+    flat = value.detach().reshape(-1)  # a view, if there is one with a stride of its own
+    return flat.view(torch.uint8).view(value.dtype).view(value.shape)
+
+
+class BytesOfATensor(DataLoader[Any]):
+    """What a worker sends of a tensor are its bytes, which a part with a stride does not give."""
+
+    CAUGHT_BY = ("loader.batches",)
+    ANOMALY = "crash"
+
+    def __init__(self, dataset: Any, *args: Any, **kwargs: Any) -> None:
+        super().__init__(dataset, *args, **kwargs)
+        if self.num_workers and self._batched:
+            self.collate_fn = _ByBytes(self.collate_fn)
