@@ -15,7 +15,12 @@ from conformance.scenarios.refusals import FLAGS, REFUSALS
         "sampler.returns": (cases.TOUR, cases.RAISING_TOGETHER),
         "sampler.quiet": (cases.TOUR,),
         "sampler.ends": (cases.TOUR, cases.RESIZED),
-        "sampler.length": (cases.TOUR, cases.RESIZED, cases.FLAGS, wrapper_inners.MEASURED),
+        "sampler.length": (
+            cases.TOUR,
+            cases.RESIZED,
+            cases.FLAGGED,
+            wrapper_inners.MEASURED,
+        ),
         "sampler.length-silent": (cases.LEN_BETWEEN,),
         "sampler.restart": (cases.RESTART,),
         "sampler.interleave": (cases.INTERLEAVED,),

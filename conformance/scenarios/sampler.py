@@ -177,7 +177,7 @@ RESIZED = scenario(
     "resized", plans.resized, plans.resized_measured, plans.resized_unmeasured,
     plans.resized_epochs, narrow=fit.sizable, more=subjects.paged,
 )  # fmt: skip
-FLAGS = Scenario("flags that are numbers", _flags)
+FLAGGED = Scenario("numbers for flags", _flags)
 RAISING = scenario("raising", plans.to_the_error, plans.to_the_error_once, narrow=fit.raising)
 RAISING_TOGETHER = Scenario("raising together", _raising_together)
 PICKLED = scenario("pickled", plans.copied("pickle"), narrow=fit.private)

@@ -1,21 +1,24 @@
-"""Inner samplers under the suite's control. Each shows one thing that a candidate may get wrong.
-
-They derive from torch's Sampler, as a candidate may ask of what it is given.
-"""
+"""Inner samplers under the suite's control. Each shows one thing that a candidate may get wrong."""
 
 from __future__ import annotations
 
 import builtins
-import random
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import numpy as np
 import torch
-from torch.utils.data import BatchSampler, Sampler, SequentialSampler
+from torch.utils.data import BatchSampler, SequentialSampler
 
 from conformance.recipes import part
+from conformance.worlds.counting import Counting, Unsized
 from conformance.worlds.mishaps import leaked
+from conformance.worlds.random_probes import (
+    LateRandom,
+    NumpyRandom,
+    PythonRandom,
+    TorchRandom,
+    TorchUnsized,
+)
 
 FAR = 1_000_000
 """How far an endless sampler may be read before it is taken that it would be read for ever."""
@@ -27,55 +30,6 @@ class Planned(Exception):
 
 class PlannedRuntime(RuntimeError):
     """An exception of the user's own that derives from a common one."""
-
-
-class Counting(Sampler[Any]):
-    """0..count-1 in order; counts what is asked of it."""
-
-    def __init__(self, count: int, at: int = 0) -> None:
-        self.count, self.at = count, at
-        self.seen = {"draws": 0, "passes": 0, "after_end": 0}
-
-    def __iter__(self) -> Iterator[int]:
-        self.seen["passes"] += 1
-        return _CountingIterator(self)
-
-    def __len__(self) -> int:
-        return self.count
-
-    def item(self, place: int) -> int:
-        return place
-
-    def opened(self) -> Callable[[int], Any]:
-        """What gives the items of the pass that begins."""
-        return self.item
-
-    def end(self) -> int:
-        """The place at which a pass ends."""
-        return self.count
-
-
-class _CountingIterator:
-    """Reports every call of next(), those after the end apart."""
-
-    def __init__(self, owner: Counting) -> None:
-        self.owner, self.place, self.ended = owner, 0, False
-        self.item = owner.opened()
-
-    def __iter__(self) -> _CountingIterator:
-        return self
-
-    def __next__(self) -> int:
-        if self.ended:
-            self.owner.seen["after_end"] += 1
-            raise StopIteration
-        if self.place >= self.owner.end():
-            self.ended = True
-            raise StopIteration
-        self.owner.seen["draws"] += 1
-        self.place += 1
-        found: int = self.item(self.place - 1)
-        return found
 
 
 class Descending(Counting):
@@ -98,20 +52,6 @@ class Doubling(Counting):
 
     def item(self, place: int) -> int:
         return place // 2
-
-
-class Unsized(Sampler[Any]):
-    """`count` items in order, and no `__len__`."""
-
-    def __init__(self, count: int, at: int = 0) -> None:
-        self.count = count
-        self.seen = {"draws": 0, "passes": 0}
-
-    def __iter__(self) -> Iterator[int]:
-        self.seen["passes"] += 1
-        for place in range(self.count):
-            self.seen["draws"] += 1
-            yield place
 
 
 class Endless(Unsized):
@@ -244,52 +184,11 @@ class Bucketed(Pairs, BatchSampler):  # type: ignore[misc]
         return tuple(part(self.count - 1 - place, self.at))
 
 
-class TorchRandom(Counting):
-    """A fresh permutation of [0, count) from torch's global generator."""
-
-    def __iter__(self) -> Iterator[int]:
-        self.seen["passes"] += 1
-        return iter(torch.randperm(self.count).tolist())
-
-
-class TorchUnsized(Unsized):
-    """The same, and no `__len__`: who counts its items by a pass of his own has drawn."""
-
-    def __iter__(self) -> Iterator[int]:
-        self.seen["passes"] += 1
-        return iter(torch.randperm(self.count).tolist())
-
-
-class LateRandom(TorchRandom):
-    """In order in its first pass, as a curriculum begins, and drawn in all that follow."""
-
-    def __iter__(self) -> Iterator[int]:
-        self.seen["passes"] += 1
-        early = self.seen["passes"] == 1
-        return iter(range(self.count) if early else torch.randperm(self.count).tolist())
-
-
-class NumpyRandom(TorchRandom):
-    """The same from numpy's global state."""
-
-    def __iter__(self) -> Iterator[int]:
-        self.seen["passes"] += 1
-        return iter(np.random.permutation(self.count).tolist())
-
-
-class PythonRandom(TorchRandom):
-    """The same from the `random` module."""
-
-    def __iter__(self) -> Iterator[int]:
-        self.seen["passes"] += 1
-        return iter(random.sample(range(self.count), self.count))
-
-
 PROBES: dict[str, Any] = {
     probe.__name__: probe
     for probe in (
         Counting, Descending, Posing, Doubling, Unsized, Endless, Lying, Raising, Faltering,
-        Epoched,        Growing, Turning, Pairs,
-        Sourced, Bucketed, TorchRandom, TorchUnsized, LateRandom, NumpyRandom, PythonRandom,
+        Epoched, Growing, Turning, Pairs, Sourced, Bucketed,
+        TorchRandom, TorchUnsized, LateRandom, NumpyRandom, PythonRandom,
     )
 }  # fmt: skip
