@@ -207,9 +207,8 @@ def _again(setting: Setting) -> Iterator[Case]:
         plan = [*steps, Rebuild(), *steps, *again, *other]
         yield Case(setting.role, arguments, plan, ambient=setting.seed)
     far = [step for epoch in NEAR_AND_FAR for step in (SetEpoch(epoch), Iterate())]
-    odd = {"seed": 1} if takes_seed else {}
-    for arguments in _long(setting.role, labels) if setting.has_epochs else ():
-        yield Case(setting.role, {**arguments, **odd}, far, ambient=setting.seed)
+    for arguments in _long(setting.role, labels) if takes_seed else ():
+        yield Case(setting.role, {**arguments, "seed": 1}, far, ambient=setting.seed)
 
 
 def _sharded(labels: Values, role: str) -> Iterator[dict[str, Any]]:

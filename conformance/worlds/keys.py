@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-import torch
 
 ODD = (None, "", (), ..., b"", frozenset[Any]())
 """Indices that a program might take for none, or for an end."""
@@ -38,6 +37,12 @@ class Label(int):
         return Label, (self.place,)
 
 
+def _tensor(value: int) -> Any:
+    import torch  # only where torch is: who writes a script reads this module, too
+
+    return torch.tensor(value)
+
+
 KEYS: dict[str, Callable[[int], Any]] = {
     "texts": lambda i: f"item {i}",
     "tuples": lambda i: (i, "item"),
@@ -52,7 +57,7 @@ KEYS: dict[str, Callable[[int], Any]] = {
     "labels": Label,
     "far": lambda i: FAR - i,
     "scalars": lambda i: np.int64(-1 - i),
-    "tensors": lambda i: torch.tensor(-1 - i),
+    "tensors": lambda i: _tensor(-1 - i),
 }
 """Index i, by the orders that give it so."""
 
@@ -63,8 +68,8 @@ def number(key: Any) -> Any:
         return int(key[0])
     if isinstance(key, Label):
         return key.place
-    if isinstance(key, (np.integer, torch.Tensor)) and key < 0:
-        return -1 - int(key)
+    if hasattr(key, "item") and key < 0:
+        return -1 - key.item()
     if isinstance(key, bool):
         return int(not key)
     if isinstance(key, int) and key <= FAR:
