@@ -194,13 +194,13 @@ def _ranks(setting: Setting) -> Iterator[Case]:
 
 def _timeouts(setting: Setting) -> Iterator[Case]:
     """A gate that is shut for longer than the timeout: from the start, in the middle, and for one
-    of two workers. Who looks after workers each 5 s must not wait for whole ones of these."""
+    of two workers."""
     opened = [Free(), Settle(), Drain("a"), Drain("a"), Drain("a")]
     start = [Shut(), Open("a"), Take("a"), Take("a"), *opened]
     middle = [Open("a"), Take("a"), Settle(), Shut(), *[Take("a")] * 3, *opened]
     once = [Shut(), Open("a"), Take("a"), *opened]
     ways: tuple[tuple[list[Operation], int, float, dict[str, Any]], ...] = (
-        (once, 1, 6.5, {}), (start, 2, 0.5, {}), (middle, 1, 1, {}), (once, 1, 1.5, KEPT[1]),
+        (start, 2, 0.5, {}), (middle, 1, 1, {}), (once, 1, 1.5, KEPT[1]),
     )  # fmt: skip
     for plan, workers, timeout, options in ways:
         data = Mapped(8, gated=1)
@@ -222,6 +222,8 @@ def _timeouts(setting: Setting) -> Iterator[Case]:
     later = [Open("a"), Take("a"), Settle(), Trickle(0, 1.6), Take("a"), Ponder(1.2), Take("a")]
     options = {"num_workers": 1, "prefetch_factor": 1, "timeout": 1.0}
     yield loader(Mapped(4, gated=1), [*later, Free(), Drain("a")], "alone", **options)
+    # Who looks after workers each 5 s must not wait for whole ones of these.
+    yield loader(Mapped(8, gated=1), once, "alone", num_workers=1, timeout=6.5)
 
 
 TOLD = Scenario("told", _told)
