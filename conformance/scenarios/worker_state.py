@@ -222,6 +222,10 @@ def _timeouts(setting: Setting) -> Iterator[Case]:
     later = [Open("a"), Take("a"), Settle(), Trickle(0, 1.6), Take("a"), Ponder(1.2), Take("a")]
     options = {"num_workers": 1, "prefetch_factor": 1, "timeout": 1.0}
     yield loader(Mapped(4, gated=1), [*later, Free(), Drain("a")], "alone", **options)
+    # Another worker delivers and delivers, with time to spare where the machine is slow.
+    late = [Trickle(1, 0.25), Open("a"), Take("a"), *opened]
+    options = {"num_workers": 2, "prefetch_factor": 11, "timeout": 0.8}
+    yield loader(Mapped(24, gated=1), late, "alone", **options)
     # Who looks after workers each 5 s must not wait for whole ones of these.
     yield loader(Mapped(8, gated=1), once, "alone", num_workers=1, timeout=6.5)
 
