@@ -152,6 +152,10 @@ class Reseed(Operation):
     which: str = "all"
 
 
+LAUNCHED = ("RANK", "WORLD_SIZE", "OMP_NUM_THREADS")
+"""What a launcher sets."""
+
+
 @dataclass(frozen=True, repr=False)
 class Surround(Operation):
     """Change the process's default dtype and thread count, as another machine would, and the digits
@@ -164,6 +168,12 @@ class Surround(Operation):
     digits: int = 28
     launched: tuple[int, int] | None = None
     spare: bool = False
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What the launcher has set, by name."""
+        told = [*map(str, self.launched), "1"] if self.launched else []
+        return dict(zip(LAUNCHED, told, strict=False))
 
 
 @dataclass(frozen=True, repr=False)

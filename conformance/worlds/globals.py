@@ -9,10 +9,12 @@ import gc
 import os
 import random
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 import torch
+
+from conformance.operations import LAUNCHED
 
 
 def seed_globals(seed: int, which: str = "all") -> None:
@@ -48,11 +50,7 @@ def digest(generator: torch.Generator | None) -> dict[str, int]:
     return found if generator is None else found | {"generator": generator_digest(generator)}
 
 
-LAUNCHED = ("RANK", "WORLD_SIZE", "OMP_NUM_THREADS")
-"""What a launcher sets."""
-
-
-def launch(told: dict[str, str | None]) -> None:
+def launch(told: Mapping[str, str | None]) -> None:
     """What a launcher leaves in the environment, by name; None takes it away."""
     for name, value in told.items():
         if value is None:

@@ -23,7 +23,6 @@ from conformance.case import Case
 from conformance.roles import FIRST
 from conformance.trace import Event, RankTrace
 from conformance.worlds.globals import (
-    LAUNCHED,
     digest,
     draw_normal,
     launch,
@@ -206,8 +205,7 @@ class Rank:
             gc.disable()
             torch.set_grad_enabled(False)
             sys.setswitchinterval(0.002)
-        if operation.launched is not None:
-            launch(dict(zip(LAUNCHED, [*map(str, operation.launched), "1"], strict=True)))
+        launch(operation.environment)
         return None, None
 
     def _copy(self, operation: op.Copy) -> tuple[Any, Any]:

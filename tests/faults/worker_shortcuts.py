@@ -84,14 +84,24 @@ class _Benched(DataLoader[Any]):
         self._bench = self.bench(self.persistent_workers)
 
 
-class _AttributesAlone(Bench):
+class _Keeping(Bench):
+    """Standing workers are not sent a dataset that `stays`."""
+
     def begin(self, job: Job, context: BaseContext, seed: int) -> Any:
-        crew = self._idle
-        if crew is None or hasattr(job.dataset, "__dict__") or not crew.healthy():
+        crew, stays = self._idle, self.stays(job.dataset)
+        if crew is None or not stays or not crew.healthy():
             return super().begin(job, context, seed)
         self._idle = None
         crew.begin(Begin(seed, None))
         return crew
+
+    def stays(self, dataset: Any) -> bool:
+        raise NotImplementedError
+
+
+class _AttributesAlone(_Keeping):
+    def stays(self, dataset: Any) -> bool:
+        return not hasattr(dataset, "__dict__")
 
 
 class ListsStayTheSame(_Benched):
@@ -102,22 +112,17 @@ class ListsStayTheSame(_Benched):
     bench = _AttributesAlone
 
 
-class _SameText(Bench):
+class _SameText(_Keeping):
     """Sends a dataset only if what pickle writes of it has changed, without large arrays."""
 
     text: bytes | None = None
 
-    def begin(self, job: Job, context: BaseContext, seed: int) -> Any:
-        crew, found = self._idle, _packed(job.dataset)
-        text, descriptor = found or (None, None)
+    def stays(self, dataset: Any) -> bool:
+        text, descriptor = _packed(dataset) or (None, None)
         if descriptor is not None:
             os.close(descriptor)
         same, self.text = text is not None and text == self.text, text
-        if crew is None or not same or not crew.healthy():
-            return super().begin(job, context, seed)
-        self._idle = None
-        crew.begin(Begin(seed, None))
-        return crew
+        return same
 
 
 class LargeArraysStayTheSame(_Benched):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator
-from multiprocessing.context import BaseContext
 from typing import Any
 
 import numpy as np
@@ -13,12 +12,11 @@ import torch
 import torch.distributed as dist
 from good_worker_failures import Resuming
 from reporting import Reporting, Worse
-from worker_shortcuts import _Benched
+from worker_shortcuts import _Benched, _Keeping
 from worker_streams import _Init, _seed_all, _Seeding
 
 from reference import DataLoader, WorkerDied
-from reference.loader.bench import Bench, _packed
-from reference.loader.worker import Begin, Job
+from reference.loader.bench import _packed
 
 
 class KnowsItsRankTooSoon(_Seeding):
@@ -73,21 +71,16 @@ class DrawsAnewAfterADeath(DataLoader[Any]):
         return Resuming(super().__iter__)
 
 
-class _Sparing(Bench):
+class _Sparing(_Keeping):
     """Sends a dataset again only if it is small."""
 
-    def begin(self, job: Job, context: BaseContext, seed: int) -> Any:
-        crew, found = self._idle, _packed(job.dataset)
-        body, descriptor = found or (b"", None)
+    def stays(self, dataset: Any) -> bool:
+        body, descriptor = _packed(dataset) or (b"", None)
         size = len(body)
         if descriptor is not None:
             size += os.fstat(descriptor).st_size
             os.close(descriptor)
-        if crew is None or size <= 1 << 20 or not crew.healthy():
-            return super().begin(job, context, seed)
-        self._idle = None
-        crew.begin(Begin(seed, None))
-        return crew
+        return size > 1 << 20
 
 
 class LargeOnesAreThereAlready(_Benched):

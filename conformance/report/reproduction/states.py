@@ -78,9 +78,8 @@ def surround(draft: Draft, step: op.Surround, event: Event) -> list[str]:
     if step.spare:
         draft.need("gc", "sys")
         lines.append("gc.disable(); torch.set_grad_enabled(False); sys.setswitchinterval(0.002)")
-    if step.launched is not None:
+    if step.environment:
         draft.need("os")
-        rank, size = map(str, step.launched)
-        given = f"RANK={rank!r}, WORLD_SIZE={size!r}, OMP_NUM_THREADS='1'"
+        given = ", ".join(f"{name}={value!r}" for name, value in step.environment.items())
         lines.append(f"os.environ.update({given})")
     return lines
