@@ -30,6 +30,9 @@ from conformance.recipes import Data, Generator, Probe, Role, Sparse, Values
 MAGNITUDES = (1, 10, 100, 1000, 10_000, 1 << 16)
 """The least size of each order of magnitude."""
 
+UNSENT = ("held", "held-marked", "interrupting")
+"""What a dataset gives that cannot be pickled, or not in peace."""
+
 SHOWN = ("n < W", "n = 0", "W = 1")
 """The classes that the terminal shows; the result holds them all."""
 
@@ -57,6 +60,13 @@ def has_workers(case: Case) -> bool:
     """Whether the case's loader has workers, or one that it is built anew as."""
     rebuilt = (other.get("num_workers") for other in _overrides(case))
     return any((case.argument("num_workers"), *rebuilt))
+
+
+def is_sent(case: Case) -> bool:
+    """Whether what the workers of a loader need can be pickled, and nothing happens meanwhile."""
+    given = (case.argument(name) for name in ("collate_fn", "worker_init_fn"))
+    lost = any(getattr(one, "how", "") == "lambda" for one in given)
+    return not lost and getattr(case.argument("dataset"), "gives", "") not in UNSENT
 
 
 def _overrides(case: Case) -> list[Built]:

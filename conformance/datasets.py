@@ -2,7 +2,7 @@
 
 All are under the suite's control, in whatever process the candidate runs them: they report each
 call to a journal, they stop at the gate (`worlds/gate.py`), and they go wrong where a `Fault` says
-so. Here they are recipes; `worlds/workload.py` and `worlds/functions.py` make the objects.
+so. Here they are recipes; `worlds/workload.py`, `streams.py` and `functions.py` make the objects.
 """
 
 from __future__ import annotations
@@ -52,12 +52,13 @@ class Mapped(Recipe):
     device: a tensor (i, worker, whether a device is in use there). large: 16 MiB of i. swept:
     i, once garbage was collected. held: i; the dataset holds a lambda, so it cannot be pickled.
     held-marked: as marked, of such a dataset. bursting: i; what the dataset holds cannot be
-    unpickled. stored: i, from a tensor of 256 KiB. listed: as marked, from a plain list. A
-    sample of a container for collation: dict, counter, tuple, named, nested, text, float, mingled
-    (an int for even items, a float for odd ones), blended (so are a tensor and an array), array,
-    mixed, foreign; of one that is to be kept: bag, row, pair, range. views: a tensor of 75 KiB, and
-    two more that lie in its memory, in another order and in part. wide: two large arrays. odd: one
-    of `items.ODD`. formed: what `form` says.
+    unpickled. interrupting: i; what the dataset holds raises SIGINT while it is pickled, once
+    `Interrupt` says so. slow: i, after 2.5 s. stored: i, from a tensor of 256 KiB. listed: as
+    marked, from a plain list. A sample of a container for collation: dict, counter, tuple, named,
+    nested, text, float, mingled (an int for even items, a float for odd ones), blended (so are a
+    tensor and an array), array, mixed, foreign; of one that is to be kept: bag, row, pair, range.
+    views: a tensor of 75 KiB, and two more that lie in its memory, in another order and in part.
+    wide: two large arrays. odd: one of `items.ODD`. formed: what `form` says.
 
     forms, each: the first `each` items are of the first form, as many of the second, and so on.
     An index may be a number, or what an `Order` makes of it: text, a tuple, a list.

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from conformance.ahead import Key, apart, world
 from conformance.candidate import Description
+from conformance.classes import is_sent
 from conformance.drawing import Traces
 from conformance.examine import Examiner
 from conformance.looks import Looks, What
@@ -119,7 +120,7 @@ def _of_loaders(
     for part, some in groupby(shared[first:], itemgetter(0)):
         if part == TELLING[-1]:
             examiner.expect(candidate, (search.prop for search in loaders))
-        _begun(examiner, left, BESIDE[part] if part < len(BESIDE) else None)
+        _begun(examiner, left, BESIDE[part] if part < len(BESIDE) else None, part == PARTS[-1])
         for one in some:
             yield _together(*one)
             ready = [_ready(examiner, one) for one in left]
@@ -156,12 +157,12 @@ def _each(search: Search, part: int) -> Iterator[_Apart]:
             yield _Apart(search, part, scenario, place, (candidate.source, case))
 
 
-def _begun(examiner: Examiner, waiting: list[_Apart], room: int | None) -> None:
+def _begun(examiner: Examiner, waiting: list[_Apart], room: int | None, last: bool) -> None:
     """Begin what has not begun, as soon as there is room: of patient clauses and of all others in
-    turns, then those that take the processor for a second."""
+    turns; beside the last part those that take the processor for a second."""
     soon = [one for one in waiting if not _starts_slowly(one)]
     turns = zip_longest(filter(_is_patient, soon), filterfalse(_is_patient, soon))
-    in_order = chain(chain.from_iterable(turns), filter(_starts_slowly, waiting))
+    in_order = chain(chain.from_iterable(turns), filter(_starts_slowly, waiting if last else ()))
     keys = (one.key for one in in_order if one)
     examiner.worlds.window.expect((key for key in keys if key not in examiner.alone), room)
 
@@ -172,7 +173,8 @@ def _is_patient(one: _Apart) -> bool:
 
 def _starts_slowly(one: _Apart) -> bool:
     """Whether its workers each start a new interpreter, which imports torch."""
-    return one.key[1].argument("multiprocessing_context") not in (None, "fork")
+    case = one.key[1]
+    return case.argument("multiprocessing_context") not in (None, "fork") and is_sent(case)
 
 
 def _ready(examiner: Examiner, one: _Apart) -> bool:

@@ -115,10 +115,14 @@ class Ponder(Operation):
 @dataclass(frozen=True, repr=False)
 class Interrupt(Operation):
     """SIGINT while the main process waits in next(iterator `name`): to all processes of the run, as
-    Ctrl-C sends it, or to the main one alone."""
+    Ctrl-C sends it, or to the main one alone.
+
+    starting: it comes in iter() instead, as the dataset is pickled for a worker.
+    """
 
     name: str
     everybody: bool = True
+    starting: bool = False
 
 
 @dataclass(frozen=True, repr=False)

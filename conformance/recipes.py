@@ -34,9 +34,10 @@ class Data(Recipe):
     kind: str = ""
 
 
-SOURCES = ("ndarray", "tensor", "subset", "concat", "columns", "list")
+SOURCES = ("ndarray", "tensor", "subset", "concat", "columns", "list", "sized", "endless")
 """Other datasets: n rows of an array or tensor, `torch.utils.data.Subset` of a longer one, a
-`ConcatDataset` of two, a `TensorDataset`, a list."""
+`ConcatDataset` of two, a `TensorDataset`, a list, one that has a length and no items, one that
+makes an item of any number."""
 
 
 @dataclass(frozen=True, repr=False)

@@ -29,8 +29,8 @@ from conformance.operations import OPERATIONS
 from conformance.recipes import Probe
 from conformance.report.reproduction import reproduction
 from conformance.report.reproduction.confirm import scripts
-from conformance.report.reproduction.datasets import GIVES, NUMBERS
 from conformance.report.reproduction.functions import LISTS, PLACES
+from conformance.report.reproduction.gives import GIVES, NUMBERS
 from conformance.report.reproduction.probes import PLAIN, UNSIZED, first_seen
 from conformance.roles import LOADERS, ROLES
 from conformance.scenarios.loader_forms import KNOWN, LARGE, SIGNALS

@@ -57,6 +57,12 @@ def history(setting: Setting, made: Made, epoch: int, rank: int) -> list[Neighbo
     return [replace(one, rank=rank) for one in found if one]
 
 
+def turned(setting: Setting, made: Made, epoch: int, rank: int) -> list[Neighbour]:
+    """The same of one rank that has made it before."""
+    found = _turned(setting, made, epoch)
+    return [replace(found, rank=rank)] if found else []
+
+
 def _turned(setting: Setting, made: Made, epoch: int) -> Neighbour | None:
     """A sampler whose sequences have the same values, in another order between first and last."""
     given = ((name, value) for name, value in made.items() if isinstance(value, Values))
@@ -72,7 +78,9 @@ def _beside(setting: Setting, made: Made, epoch: int, other: Made) -> Neighbour 
 
 
 def _inside_out(items: Any) -> Any:
-    """Reversed but for the first and the last; a range and runs stay."""
+    """Reversed but for the first and the last; a range stays."""
+    if isinstance(items, Runs):
+        return replace(items, runs=_inside_out(items.runs))
     return (items[0], *items[-2:0:-1], items[-1]) if type(items) is tuple and items else items
 
 

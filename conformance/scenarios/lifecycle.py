@@ -170,6 +170,8 @@ def _late(setting: Setting) -> Iterator[Case]:
     yield from _alone(setting, Mapped(8, gives="large"), full, collate_fn=Collate("list"))
     for gives in ("bulk", "number"):
         yield from _alone(setting, Mapped(16, gives=gives), [Orphan()])
+    queue = {"num_workers": 1, "prefetch_factor": 6}
+    yield from _alone(setting, Mapped(16, gives="slow"), [Orphan()], **queue)
 
 
 def _deaths(setting: Setting) -> Iterator[Case]:
@@ -204,6 +206,10 @@ def _interrupts(setting: Setting) -> Iterator[Case]:
         steps: Steps = [Shut(), Open("a"), Interrupt("a", everybody), Ponder(), Free()]
         steps = [*steps, Drop("a"), Leftovers(), Printed()]
         yield from _alone(setting, Mapped(2, gated=1), steps, num_workers=3)
+    starting: Steps = [Interrupt("a", everybody=False, starting=True), Ponder(0.1)]
+    yield from _alone(
+        setting, Mapped(4, gives="interrupting"), starting, multiprocessing_context="spawn"
+    )
 
 
 def _forks(setting: Setting) -> Iterator[Case]:

@@ -9,13 +9,13 @@ from typing import Any
 from hypothesis import strategies as st
 
 from conformance.case import Case
-from conformance.operations import Inspect, Iterate, Len, SetEpoch
+from conformance.operations import Inspect, Iterate, Len, Rebuild, SetEpoch
 from conformance.recipes import Data, Probe, Values
 from conformance.scenarios import Scenario, Setting, subjects, subjects_drawn
 from conformance.scenarios import sampler_fits as fit
 from conformance.scenarios import sampler_plans as plans
 from conformance.scenarios import sampler_surroundings as around
-from conformance.scenarios.besides import history
+from conformance.scenarios.besides import history, turned
 from conformance.scenarios.sampler_plans import Made, Plan
 from conformance.scenarios.subjects import RANKED
 
@@ -95,7 +95,8 @@ def _empty_small(setting: Setting) -> Iterator[Case]:
 
 
 def _histories(setting: Setting) -> Iterator[Case]:
-    """One of two processes has made other samplers before; whichever it made last."""
+    """One of two processes has made other samplers before; whichever it made last, and once more
+    after them."""
     for turn, made in enumerate(subjects.small(setting)):
         fitted, epoch = fit.same_shard(setting, made), 12
         others = history(setting, fitted, epoch, rank=1) if fitted is not None else []
@@ -103,8 +104,14 @@ def _histories(setting: Setting) -> Iterator[Case]:
             continue
         place = turn % len(others)
         told = [SetEpoch(epoch)] if subjects.has_epochs(setting) else []
-        plan = [*others[place:], *others[:place], *told, Iterate()]
+        passed = [*told, Iterate()]
+        plan = [*others[place:], *others[:place], *passed, Rebuild(), *passed]
         yield Case(setting.role, fitted, plan, 2, "alone", ambient=setting.seed)
+    for short, made in subjects.abridged(setting):
+        fitted, long = fit.same_shard(setting, short), tuple(made.items())
+        if fitted is not None:
+            plan = [*turned(setting, fitted | made, 12, rank=1), Rebuild(long), Iterate()]
+            yield Case(setting.role, fitted, plan, 2, "alone", ambient=setting.seed)
 
 
 def _raising_together(setting: Setting) -> Iterator[Case]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from conformance.classes import size_of
-from conformance.recipes import SOURCES, Data, Generator, Probe, Role, Values
+from conformance.recipes import SOURCES, Data, Generator, Probe, Role, Runs, Values
 from conformance.roles import FIRST
 from conformance.scenarios import Setting
 
@@ -73,6 +73,20 @@ def uncounted(setting: Setting) -> Iterator[Arguments]:
         yield {**inner, "batch_size": 2, "drop_last": False}
     if setting.role == "DistributedSamplerWrapper":
         yield inner
+
+
+def abridged(setting: Setting) -> Iterator[tuple[Arguments, Arguments]]:
+    """Short arguments, and weights or labels instead of which numpy prints the ends alone: there
+    are many, which come in runs."""
+    weights = Values(Runs(((1.0, 4), (3.0, 500), (0.5, 700), (1.0, 4))))
+    labels = Values(Runs(((0, 4), (1, 500), (2, 700), (0, 4))))
+    few = {"labels": Values((0, 1, 2))}
+    if setting.role == "WeightedRandomSampler":
+        yield {"weights": Values((1.0, 2.0)), "num_samples": 40}, {"weights": weights}
+    if setting.role == "BalanceClassSampler":
+        yield {**few, "mode": 7}, {"labels": labels}
+    if setting.role == "WeightedBalanceClassSampler":
+        yield {**few, "weight": Values((1.0, 1.0, 1.0)), "length": 30}, {"labels": labels}
 
 
 def containers(setting: Setting) -> Iterator[Arguments]:

@@ -32,7 +32,7 @@ COLLATED = (
 )
 """Samples that the default collation puts together, two and two."""
 
-KEPT = ("bag", "row", "pair", "range", "nested", "named", "none", "foreign")
+KEPT = ("bag", "row", "pair", "range", "nested", "named", "none", "foreign", "array", "scalar")
 """Samples that are delivered as they are."""
 
 SHOWN: list[Operation] = [Iterate(), Describe()]

@@ -191,6 +191,8 @@ def _ranks(setting: Setting) -> Iterator[Case]:
 
 # A timeout.
 
+SEVEN_WEEKS_S = 4_233_600
+
 
 def _timeouts(setting: Setting) -> Iterator[Case]:
     """A gate that is shut for longer than the timeout: from the start, in the middle, and for one
@@ -228,6 +230,9 @@ def _timeouts(setting: Setting) -> Iterator[Case]:
     yield loader(Mapped(24, gated=1), late, "alone", **options)
     # Who looks after workers each 5 s must not wait for whole ones of these.
     yield loader(Mapped(8, gated=1), once, "alone", num_workers=1, timeout=6.5)
+    # Seven weeks are more milliseconds than an int holds.
+    soon = [Trickle(0, 0.02), Open("a"), Drain("a")]
+    yield loader(Mapped(3, gated=1), soon, "alone", num_workers=1, timeout=SEVEN_WEEKS_S)
 
 
 TOLD = Scenario("told", _told)

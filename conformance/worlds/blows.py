@@ -21,6 +21,7 @@ import psutil
 
 from conformance import loading as lo
 from conformance.worlds.leftovers import OPEN, WATCH, descendants
+from conformance.worlds.samples import SLOW_S
 
 if TYPE_CHECKING:
     from conformance.worlds.loader import LoaderRank
@@ -69,6 +70,8 @@ def ponder(rank: LoaderRank, operation: lo.Ponder) -> Found:
 
 def interrupt(rank: LoaderRank, operation: lo.Interrupt) -> Found:
     """The signal is sent once all have come to rest, the workers at the shut gate."""
+    if operation.starting:
+        return _interrupt_start(rank, operation.name)
     what = rank, operation.everybody
     sender = threading.Thread(target=_press_ctrl_c, args=what, name=WATCH, daemon=True)
     sender.start()
@@ -76,6 +79,17 @@ def interrupt(rank: LoaderRank, operation: lo.Interrupt) -> Found:
         return rank.read(rank.iterators[operation.name], 1)
     finally:
         sender.join(5.0)
+
+
+def _interrupt_start(rank: LoaderRank, name: str) -> Found:
+    """Gives whether the signal was sent: nobody has to pickle the dataset in iter()."""
+    (dataset,) = rank.made.datasets
+    dataset.burst.armed = True
+    try:
+        rank.iterators[name] = iter(rank.sampler)
+    except BaseException as caught:
+        return dataset.burst.pressed, caught
+    return dataset.burst.pressed, None
 
 
 def _press_ctrl_c(rank: LoaderRank, everybody: bool) -> None:
@@ -138,7 +152,8 @@ def orphan(rank: LoaderRank, operation: lo.Orphan) -> Found:
     os.kill(pid, signal.SIGKILL)
     os.waitpid(pid, 0)
     began = time.monotonic()
-    _, alive = psutil.wait_procs(family, timeout=ORPHAN_S)
+    slow_s = SLOW_S if rank.case.argument("dataset").gives == "slow" else 0.0
+    _, alive = psutil.wait_procs(family, timeout=slow_s + ORPHAN_S)
     left = [child for child in alive if child.is_running() and child.status() not in ENDED]
     seconds = round(time.monotonic() - began, 2)
     found = {"workers": len(family), "alive": len(left), "seconds": seconds}
@@ -172,12 +187,16 @@ def limit(rank: LoaderRank, operation: lo.Limit) -> Found:
         return None, None
     kinds = {"descriptors": resource.RLIMIT_NOFILE, "memory": resource.RLIMIT_FSIZE}
     which, soft = kinds[operation.what], operation.spare
-    hard = resource.getrlimit(which)[1]
+    now, hard = resource.getrlimit(which)
+    before = LIMITS.setdefault(which, now)
     if operation.what == "descriptors" and soft >= 0:
         soft = _first_refused(soft)
-    resource.setrlimit(which, (hard if soft < 0 else soft, hard))
+    resource.setrlimit(which, (before if soft < 0 else soft, hard))
     return None, None
 
+
+LIMITS: dict[int, int] = {}
+"""The limits that this process had before it was given others."""
 
 FORK = os.fork
 

@@ -193,6 +193,18 @@ class Bursting:
         return _explode, (f"planned {self.index}",)
 
 
+class Interrupting:
+    """Once it is armed, Ctrl-C is pressed while somebody pickles it."""
+
+    armed = pressed = False
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self.armed:
+            self.pressed = True
+            os.kill(os.getpid(), signal.SIGINT)
+        return Interrupting, ()
+
+
 GIVES = ("unpicklable", "bursting", "unpinnable", "hang")
 
 

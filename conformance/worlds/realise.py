@@ -46,6 +46,23 @@ class Dataset:
         return index
 
 
+class Sized:
+    """A dataset that has a length and nothing else."""
+
+    def __init__(self, n: int) -> None:
+        self.n = n
+
+    def __len__(self) -> int:
+        return self.n
+
+
+class Endless(Sized):
+    """A dataset that makes an item of any number: who iterates over it never comes to its end."""
+
+    def __getitem__(self, index: int) -> int:
+        return index
+
+
 def _items(n: int) -> Any:
     return Dataset(n)
 
@@ -57,6 +74,8 @@ SOURCE: dict[str, Callable[[int], Any]] = {
     "concat": lambda n: torch.utils.data.ConcatDataset([_items(n // 2), _items(n - n // 2)]),
     "columns": lambda n: torch.utils.data.TensorDataset(torch.zeros(n, 3), torch.zeros(n)),
     "list": lambda n: list(range(n)),
+    "sized": Sized,
+    "endless": Endless,
 }
 """What a dataset of n items may be, by the kind that `Data` names."""
 

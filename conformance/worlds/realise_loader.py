@@ -6,7 +6,7 @@ from typing import Any
 
 from conformance.case import Case
 from conformance.datasets import Collate, Init, Mapped, Order, Stream
-from conformance.worlds import functions, workload
+from conformance.worlds import functions, streams, workload
 from conformance.worlds.gate import Gate
 from conformance.worlds.realise import Realiser
 
@@ -31,7 +31,7 @@ class LoaderRealiser(Realiser):
 
     def _stream(self, recipe: Stream) -> Any:
         base = self.roles["IterableDataset"]
-        made = workload.stream(recipe, self.gate, self.info, base, self.rank, self.world_size)
+        made = streams.stream(recipe, self.gate, self.info, base, self.rank, self.world_size)
         return self._known(made, recipe.gives)
 
     def _known(self, made: Any, gives: str) -> Any:

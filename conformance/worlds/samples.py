@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import operator
 import random
+import time
 import zlib
 from collections import Counter, OrderedDict, namedtuple
 from collections.abc import Callable
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 Point = namedtuple("Point", ["x", "label"])
 
 DRAWS = 1 << 30
+
+SLOW_S = 2.5
+"""How long a slow item takes: several of them take longer than any bound of the spec."""
 
 
 class Spot(Point):
@@ -153,6 +157,11 @@ def _buffer(i: int, data: Any) -> torch.Tensor:
     return held
 
 
+def _slow(i: int, _: Any) -> int:
+    time.sleep(SLOW_S)
+    return i
+
+
 def _views(i: int, data: Any) -> list[torch.Tensor]:
     x = torch.arange(9600).reshape(96, 100) + i
     return [x, x.t(), x[::2]]
@@ -191,6 +200,8 @@ SAMPLES: dict[str, Callable[[int, Any], Any]] = {
     "odd": lambda i, _: odd(i),
     "held": lambda i, _: i,
     "bursting": lambda i, _: i,
+    "interrupting": lambda i, _: i,
+    "slow": _slow,
     "stored": lambda i, data: int(data.stored[i]),
     "held-marked": lambda i, data: 1000 * data.mark + i,
     "swept": lambda i, _: i + 0 * gc.collect(),

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import faulthandler
 import gc
 import multiprocessing
 import os
 import pathlib
+import resource
 import signal
 import socket
 import sys
+import threading
 from typing import Any
 
+import numpy
 import torch
 
 
@@ -39,8 +43,6 @@ def settings() -> dict[str, Any]:
         "multiprocessing.get_start_method()": start or multiprocessing.get_all_start_methods()[0],
         "socket.getdefaulttimeout()": socket.getdefaulttimeout(),
         "sys.getrecursionlimit()": sys.getrecursionlimit(),
-        "signal.getsignal(SIGINT)": signal.getsignal(signal.SIGINT),
-        "signal.getsignal(SIGTERM)": signal.getsignal(signal.SIGTERM),
         "signal.pthread_sigmask()": sorted(signal.pthread_sigmask(signal.SIG_BLOCK, [])),
         "sys.getswitchinterval()": sys.getswitchinterval(),
         "gc.isenabled(), gc.get_threshold()": (gc.isenabled(), gc.get_threshold()),
@@ -49,6 +51,16 @@ def settings() -> dict[str, Any]:
         "os.sched_getaffinity()": getattr(os, "sched_getaffinity", lambda _: set())(0),
         "the working directory": pathlib.Path().stat().st_ino,
         "os.environ": dict(os.environ),
+        "resource.getrlimit(RLIMIT_NOFILE)": resource.getrlimit(resource.RLIMIT_NOFILE),
+        "resource.getrlimit(RLIMIT_CORE)": resource.getrlimit(resource.RLIMIT_CORE),
+        "resource.getrlimit(RLIMIT_STACK)": resource.getrlimit(resource.RLIMIT_STACK),
+        "signal.getsignal() of all but SIGCHLD": {
+            which: signal.getsignal(which) for which in signal.valid_signals() - {signal.SIGCHLD}
+        },
+        "sys.excepthook, threading.excepthook": (sys.excepthook, threading.excepthook),
+        "numpy.geterr()": numpy.geterr(),
+        "faulthandler.is_enabled()": faulthandler.is_enabled(),
+        "deterministic algorithms of torch": torch.are_deterministic_algorithms_enabled(),
     }
 
 

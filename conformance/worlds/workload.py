@@ -1,4 +1,4 @@
-"""The datasets that a loader under examination is given; see `functions.py` for the rest.
+"""The map-style datasets of a loader under examination; see `streams.py` for the others.
 
 They run in whatever process the candidate puts them, report to the journal, stop at the gate, and
 go wrong where a `Fault` says so. All of them can be pickled, so any start method will do.
@@ -6,12 +6,10 @@ go wrong where a `Fault` says so. All of them can be pickled, so any start metho
 
 from __future__ import annotations
 
-import functools
 import os
 import types
-from collections.abc import Callable, Iterator
-from dataclasses import replace
-from typing import Any, cast
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import torch
@@ -21,7 +19,7 @@ from conformance.datasets import POSED, Fault, Mapped, Stream
 from conformance.worlds.forms import formed
 from conformance.worlds.gate import Gate
 from conformance.worlds.keys import number
-from conformance.worlds.mishaps import Bursting, deadly, happen
+from conformance.worlds.mishaps import Bursting, Interrupting, deadly, happen
 from conformance.worlds.samples import OWN, make
 
 Info = Callable[[], Any]
@@ -33,6 +31,12 @@ STORED = 1 << 15
 
 LARGE = 1 << 19
 """So many are more than anybody likes to send in each epoch."""
+
+
+BURST: dict[str, Callable[[], Any]] = {
+    "bursting": lambda: Bursting(0), "interrupting": Interrupting,
+}  # fmt: skip
+"""What a dataset holds that does something where it is pickled or unpickled, by what it gives."""
 
 
 class State:
@@ -63,7 +67,7 @@ class State:
             self.inner.mark = mark
 
 
-class _Source:
+class Source:
     """What map-style and iterable-style datasets have in common."""
 
     def __init__(self, recipe: Mapped | Stream, gate: Gate, info: Info) -> None:
@@ -72,7 +76,7 @@ class _Source:
         self.state, self.met, self.kept = State(), set[Fault](), dict[int, Any]()
         self.early: list[tuple[int, int, int]] = []
         self.held = (lambda: None) if recipe.gives.startswith("held") else None
-        self.burst = Bursting(0) if recipe.gives == "bursting" else None
+        self.burst = BURST[recipe.gives]() if recipe.gives in BURST else None
         self.stored = torch.arange(STORED) if recipe.gives == "stored" else None
         if recipe.gives.startswith("own-"):
             self.own = OWN[recipe.gives.removeprefix("own-")](5)
@@ -138,7 +142,7 @@ def mishap(
     return None
 
 
-class MappedData(_Source):
+class MappedData(Source):
     """`Mapped`, without `__len__`."""
 
     def __getitem__(self, key: Any) -> Any:
@@ -214,75 +218,6 @@ class ListedData(SizedData, list[Any]):
         self.extend(range(POSED, POSED + recipe.n))
 
 
-class _Elements:
-    """One pass over a stream in one process; reports whoever asks after the end."""
-
-    def __init__(self, stream: Any, share: list[int]) -> None:
-        self.stream, self.elements, self.ended = stream, iter(share), False
-        gated = stream.recipe.gated or 1
-        self.stops = {*share[gated - 1 :: gated], *share[-1:]}
-
-    def __iter__(self) -> _Elements:
-        return self
-
-    def __next__(self) -> Any:
-        if self.ended:
-            self.stream.gate.report("ask", 0, self.stream.worker)
-            if not self.stream.recipe.again:
-                raise StopIteration
-            self.elements, self.ended = iter(self.stream._own()), False
-        for element in self.elements:
-            return self.stream.item(element, element in self.stops)
-        self.ended = True
-        self.stream.gate.report("end", 0, self.stream.worker)
-        raise StopIteration
-
-
-class _Streaming(_Source):
-    """`Stream`, but for its base class, which the candidate names."""
-
-    recipe: Stream
-    rank, world_size = 0, 1
-
-    def __iter__(self) -> Iterator[Any]:
-        self.gate.report("iter", 0, self.worker)
-        self.gate.heed(self.worker)
-        mishap(self.recipe.faults, "iter", max(0, self.worker), self.gate)
-        self.elements = _Elements(self, self._own())
-        return self.elements if not self.recipe.itself else cast("Iterator[Any]", self)
-
-    def _own(self) -> list[int]:
-        """The elements that are this worker's to give."""
-        info = self.info()
-        worker, workers = (info.id, info.num_workers) if info else (0, 1)
-        if self.recipe.shard == "told":
-            return list(range(self.n)) if worker == self.mark % workers else []
-        recipe = replace(self.recipe, n=self.n)
-        return recipe.share(worker, workers, self.rank, self.world_size)
-
-
-@functools.cache
-def _stream_class(base: type, sized: bool, itself: bool) -> type:
-    """The class of streams for a candidate's base class; pickled by naming that base."""
-    kind = base, sized, itself
-    methods: dict[str, Any] = {"__reduce__": lambda self: (_remake, (*kind, vars(self)))}
-    if sized:
-        methods["__len__"] = lambda self: _claimed(self.recipe.claims, self.n)
-    if itself:
-        methods["__next__"] = lambda self: next(self.elements)
-    return type("StreamData", (_Streaming, base), methods)
-
-
-def _claimed(claims: int | None, n: int) -> int:
-    return n if claims is None else claims
-
-
-def _remake(base: type, sized: bool, itself: bool, state: dict[str, Any]) -> Any:
-    found: Any = object.__new__(_stream_class(base, sized, itself))
-    vars(found).update(state)
-    return found
-
-
 def change(dataset: Any, mark: int, how: str) -> None:
     """Change a dataset as `Tell` says; a list in its items."""
     if isinstance(dataset, list):
@@ -305,10 +240,3 @@ def mapped(recipe: Mapped, gate: Gate, info: Info) -> Any:
     many = MANY.get(recipe.many, ManyData)
     kind = SizedData if recipe.sized and not recipe.many else many
     return kind(recipe, gate, info)
-
-
-def stream(recipe: Stream, gate: Gate, info: Info, base: type, rank: int, world_size: int) -> Any:
-    """The dataset of a `Stream`, an instance of the candidate's `IterableDataset`."""
-    found: Any = _stream_class(base, recipe.sized, recipe.itself)(recipe, gate, info)
-    found.rank, found.world_size = rank, world_size
-    return found

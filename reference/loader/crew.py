@@ -25,6 +25,9 @@ from reference.loader.worker import Begin, End, Job, Task, work
 
 FAREWELL_S = 1.0
 
+POLL_S_MAX = 1e6
+"""poll(2) takes so many milliseconds as an int holds; whoever has more time asks again."""
+
 
 class Member:
     """One worker process and the channel to it."""
@@ -149,7 +152,7 @@ class Crew:
             poll.register(member.channel, member.channel.events)
         if wake is not None:
             poll.register(wake, select.POLLIN)
-        ready = poll.poll(None if timeout_s is None else max(0, timeout_s * 1000))
+        ready = poll.poll(None if timeout_s is None else 1000 * min(max(0, timeout_s), POLL_S_MAX))
         return [sentinels[descriptor] for descriptor, _ in ready if descriptor in sentinels]
 
 

@@ -31,8 +31,12 @@ def interrupt(trace: Trace) -> Violation | None:
     rank = constructed(trace)
     place = _place(rank, lo.Interrupt)
     event, told = rank.events[place], "to everybody" if _everybody(trace) else "to the main process"
+    starting = getattr(event.operation, "starting", False)
+    told = f"{told} while workers start" if starting else told
+    require(event.value or not starting)  # else nobody has sent it
     if event.error is None:
-        saw = f"the signal {told} is lost: next() gave {got(event)}"
+        came = "iter() went on" if starting else f"next() gave {got(event)}"
+        saw = f"the signal {told} is lost: {came}"
         return Violation("interrupt-lost", saw, about=told)
     if not event.error.is_a("KeyboardInterrupt"):
         anomaly = "interrupt-lost" if hangs(event) else "interrupt-replaced"
@@ -41,7 +45,7 @@ def interrupt(trace: Trace) -> Violation | None:
         if later.error is not None and later.error.is_a("KeyboardInterrupt"):
             saw = f"one more KeyboardInterrupt in {later.operation}"
             return Violation("interrupted-again", saw, about=told)
-    return _workers_end(rank, place, told)
+    return None if starting else _workers_end(rank, place, told)
 
 
 def _workers_end(rank: RankTrace, place: int, told: str) -> Violation | None:

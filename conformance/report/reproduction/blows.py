@@ -35,7 +35,8 @@ def before(draft: Draft) -> list[str]:
     lines = []
     if draft.has(lo.Leftovers):
         draft.need("os", "pathlib", "threading", "time")
-        draft.need("gc", "multiprocessing", "signal", "socket", "sys", "torch")
+        draft.need("faulthandler", "gc", "multiprocessing", "numpy", "resource", "signal", "socket")
+        draft.need("sys", "torch")
         sampled(draft, "Unfrozen", "settings")
         draft.define("standing", STANDING)
         lines.append("before = standing()")
@@ -80,6 +81,8 @@ BUSY = ["while time.monotonic() < end:", "    time.sleep(0.01)"]
 
 
 def _interrupt(draft: Draft, step: lo.Interrupt, event: Event) -> list[str]:
+    if step.starting:
+        return ["Interrupting.armed = True", *LOADING[op.Open](draft, op.Open(step.name), event)]
     draft.need("itertools", "os", "signal", "threading")
     kill = "os.killpg, (os.getpgrp(), " if step.everybody else "os.kill, (os.getpid(), "
     sent = f"threading.Timer(1, {kill}signal.SIGINT)).start()"
@@ -129,9 +132,10 @@ def _limit(draft: Draft, step: lo.Limit, event: Event) -> list[str]:
 
 
 LIMIT = """\
-def limit(which, soft=None):
-    hard = resource.getrlimit(which)[1]
-    resource.setrlimit(which, (hard if soft is None else soft, hard))""".splitlines()
+def limit(which, soft=None, limits={}):
+    now, hard = resource.getrlimit(which)
+    before = limits.setdefault(which, now)
+    resource.setrlimit(which, (before if soft is None else soft, hard))""".splitlines()
 
 
 FORKS = """\

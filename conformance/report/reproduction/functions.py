@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from conformance.datasets import Collate, Init, Order
 from conformance.operations import SetEpoch
-from conformance.report.reproduction.datasets import ROLLED
 from conformance.report.reproduction.draft import Draft, indented
 from conformance.report.reproduction.forms import odd
 from conformance.report.reproduction.gates import held, reported
+from conformance.report.reproduction.gives import ROLLED
 from conformance.report.reproduction.mishaps import faults, mishap
 from conformance.report.reproduction.origin import role_name
 from conformance.report.reproduction.sources import copied

@@ -9,6 +9,8 @@ from conformance.report.reproduction.draft import Draft
 def of_kind(draft: Draft, recipe: Data) -> str:
     """A dataset of another kind, as `worlds/realise.py` makes it."""
     n, half = recipe.n, recipe.n // 2
+    if recipe.kind in OWN:
+        return draft.define(recipe.kind.title(), OWN[recipe.kind]) + f"({n})"
     if recipe.kind != "list":
         draft.need("numpy" if recipe.kind == "ndarray" else "torch")
     return {
@@ -19,3 +21,14 @@ def of_kind(draft: Draft, recipe: Data) -> str:
         "columns": f"torch.utils.data.TensorDataset(torch.zeros({n}, 3), torch.zeros({n}))",
         "list": f"list(range({n}))",
     }[recipe.kind]
+
+
+SIZED = (
+    "class Sized:", "    def __init__(self, n):", "        self.n = n",
+    "    def __len__(self):", "        return self.n",
+)  # fmt: skip
+
+ITEMS = ("    def __getitem__(self, i):", "        return i")
+
+OWN = {"sized": SIZED, "endless": ("class Endless:", *SIZED[1:], *ITEMS)}
+"""Datasets of a class of their own, by their kinds."""

@@ -11,10 +11,10 @@ from typing import Any
 
 from conformance import loading as lo
 from conformance import operations as op
-from conformance.report.reproduction.datasets import STATE
 from conformance.report.reproduction.draft import Draft
 from conformance.report.reproduction.forms import formless
 from conformance.report.reproduction.gates import journal, schedule
+from conformance.report.reproduction.gives import STATE
 from conformance.report.reproduction.seen import LONG, Seen, brief, brief_defined
 from conformance.report.reproduction.sources import sampled
 from conformance.report.reproduction.values import literal

@@ -34,13 +34,14 @@ from conformance.recipes import (
     Torch,
     Values,
 )  # fmt: skip
-from conformance.report.reproduction.datasets import mapped, stream
+from conformance.report.reproduction.datasets import mapped
 from conformance.report.reproduction.draft import Draft
 from conformance.report.reproduction.functions import collate, init, order
 from conformance.report.reproduction.kinds import of_kind
 from conformance.report.reproduction.origin import stand_in
 from conformance.report.reproduction.presenting import built, first_formed
 from conformance.report.reproduction.probes import probe
+from conformance.report.reproduction.streams import stream
 from conformance.roles import FIRST, RANKED
 
 LISTS = ("list", "backwards")

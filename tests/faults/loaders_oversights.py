@@ -1,0 +1,115 @@
+"""Loaders whose author thought of the usual case alone: of what is pinned, of limits, of signals.
+
+Each class breaks one rule of the chapters on loaders. `CAUGHT_BY` lists the clauses that must
+report the fault, `ANOMALY` is what the first of them calls it.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import threading
+from collections.abc import Iterator
+from multiprocessing.connection import Connection
+from typing import Any
+
+import numpy as np
+import plain_loader
+import torch
+from plain_loader import ATTENDED_S, Crew
+
+from reference import DataLoader
+
+
+def _tensors(batch: Any) -> Any:
+    return torch.as_tensor(batch) if isinstance(batch, np.ndarray) else batch
+
+
+class PinsArrays(DataLoader[Any]):
+    """With pin_memory=True arrays become tensors, which alone can be pinned, accelerator or not."""
+
+    CAUGHT_BY = ("transfer.no-accelerator",)
+    ANOMALY = "changed"
+
+    def __iter__(self) -> Iterator[Any]:
+        found = super().__iter__()
+        return map(_tensors, found) if self.pin_memory else found
+
+
+class ReservesFiles(DataLoader[Any]):
+    """A pass with workers keeps sixteen files for itself: so many fewer may be open afterwards."""
+
+    CAUGHT_BY = ("lifecycle.leftovers",)
+    ANOMALY = "left-changed"
+
+    def __iter__(self) -> Iterator[Any]:
+        if self.num_workers:
+            soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft - 16, hard))
+        return super().__iter__()
+
+
+class DeafWhileStarting(DataLoader[Any]):
+    """SIGINT is ignored while workers start, for them to inherit that, and is lost then."""
+
+    CAUGHT_BY = ("lifecycle.interrupt",)
+    ANOMALY = "interrupt-lost"
+
+    def __iter__(self) -> Iterator[Any]:
+        if not self.num_workers or threading.current_thread() is not threading.main_thread():
+            return super().__iter__()
+        before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+        try:
+            return super().__iter__()
+        finally:
+            signal.signal(signal.SIGINT, before)
+
+
+class _Requests:
+    """A worker's end of its pipe, on which the owner is looked after in silence only."""
+
+    def __init__(self, pipe: Connection, owner: int) -> None:
+        self.pipe, self.owner, self.send_bytes = pipe, owner, pipe.send_bytes
+
+    def recv_bytes(self) -> bytes:
+        while not self.pipe.poll(ATTENDED_S):
+            if os.getppid() != self.owner:
+                os._exit(1)
+        return self.pipe.recv_bytes()
+
+
+class _DiligentCrew(Crew):
+    def prepare(self) -> None:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    def work(self, worker: int, pipe: Any) -> None:
+        super().work(worker, _Requests(pipe, self.owner))  # type: ignore[arg-type]
+
+
+class FinishesItsQueue(plain_loader.DataLoader):
+    """A worker makes all that it was asked for before it looks whether the main process lives."""
+
+    CAUGHT_BY = ("lifecycle.orphans",)
+    ANOMALY = "late-orphans"
+    crews = _DiligentCrew
+
+
+class _Milliseconds(Iterator[Any]):
+    def __init__(self, found: Iterator[Any], timeout_ms: float) -> None:
+        self.found, self.timeout_ms = found, timeout_ms
+
+    def __next__(self) -> Any:
+        if self.timeout_ms >= 1 << 31:
+            raise OverflowError("timeout is too large")
+        return next(self.found)
+
+
+class MillisecondsInAnInt(DataLoader[Any]):
+    """The timeout is handed on in milliseconds, of which a C int holds no more than 24 days."""
+
+    CAUGHT_BY = ("workers.timeout",)
+    ANOMALY = "early-timeout"
+
+    def __iter__(self) -> Iterator[Any]:
+        return _Milliseconds(super().__iter__(), 1000 * self.timeout)
