@@ -46,6 +46,27 @@ def test_one_interrupt(told, then, left, anomaly):
     assert judged("lifecycle.interrupt", found) == anomaly
 
 
+@pytest.mark.parametrize(
+    ("sent", "told", "anomaly"),
+    [
+        (True, None, "interrupt-lost"),
+        (True, INTERRUPT, ""),
+        (True, error("RuntimeError"), "interrupt-replaced"),
+        (False, None, UNMET),
+        (False, error("RuntimeError"), UNMET),
+    ],
+)
+def test_one_interrupt_while_workers_start(sent, told, anomaly):
+    """It counts where it was sent, and nobody asks for what is left of a start."""
+    starting = Interrupt("a", everybody=False, starting=True)
+    plan = lived((starting, None), (Ponder(), None))
+    events = Event(None), Event(starting, sent, told), Event(Ponder())
+
+    found = Trace(plan.case, (RankTrace(0, events),))
+
+    assert judged("lifecycle.interrupt", found) == anomaly
+
+
 def test_quiet_after_interrupt():
     """A traceback of anybody's counts, since the main process prints none here."""
     steps = (Open("a"), None), (Interrupt("a"), INTERRUPT)

@@ -186,6 +186,13 @@ def test_timeout_loses_nothing():
     assert [b.item() for b in outcomes(iterator) if torch.is_tensor(b)] == [1, 2, 3]
 
 
+def test_timeout_of_weeks():
+    """A timeout may be longer than poll(2) waits at a time."""
+    loader = DataLoader(range(3), num_workers=1, timeout=1e9)
+
+    assert [batch.item() for batch in loader] == [0, 1, 2]
+
+
 def test_interrupted_call_loses_nothing():
     """A KeyboardInterrupt of the sampler goes through next(), and the next call goes on."""
 

@@ -105,12 +105,13 @@ def _fork(draft: Draft, step: lo.Fork, event: Event) -> list[str]:
 def _orphan(draft: Draft, step: lo.Orphan, event: Event) -> list[str]:
     draft.need("os", "pathlib", "signal", "time")
     children = 'pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()'
+    slow_s = 2.5 if draft.case.argument("dataset").gives == "slow" else 0
     return [
         "pid = os.fork()", "if not pid:", "    opened = iter(loader)",
         f"    {'taken = list(opened)' if step.between else 'next(opened)'}",
         "    time.sleep(60)", "    os._exit(1)",
         "time.sleep(4)", f"workers = {children}", "os.kill(pid, signal.SIGKILL)",
-        "os.waitpid(pid, 0)", "time.sleep(10.5)",
+        "os.waitpid(pid, 0)", f"time.sleep({10.5 + slow_s})",
         'alive = [w for w in workers if os.path.exists(f"/proc/{w}/exe")]',
         "for worker in alive:", "    os.kill(int(worker), signal.SIGKILL)",
         "now.append(['workers live on'] * bool(alive))",
@@ -190,17 +191,18 @@ def _contexts(draft: Draft, step: lo.Contexts, event: Event) -> list[str]:
 
 
 def _pinned(draft: Draft, step: lo.Pinned, event: Event) -> list[str]:
-    draft.define("pinned", PINNED)
+    draft.define("tensors", TENSORS)
     draft.need("torch")
-    return ["now.append([tensor.is_pinned() for tensor in pinned(batches)])"]
+    counted = "sum(not tensor.is_pinned() for tensor in found)"
+    return ["found = tensors(batches)", f"now.append([len(found), min(20, {counted})])"]
 
 
-PINNED = """\
-def pinned(value):
+TENSORS = """\
+def tensors(value):
     if isinstance(value, torch.Tensor):
         return [value]
     held = value.values() if isinstance(value, dict) else value
-    return [t for v in held for t in pinned(v)] if isinstance(value, (dict, list, tuple)) else []
+    return [t for v in held for t in tensors(v)] if isinstance(value, (dict, list, tuple)) else []
 """.splitlines()
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from conformance.datasets import POSED, Mapped
-from conformance.loading import Free, Hold, Schedule, Shut, Strike, Tell
+from conformance.loading import Free, Hold, Schedule, Shut, Strike, Tell, Trickle
 from conformance.operations import Resize
 from conformance.report.reproduction.draft import Draft, indented
 from conformance.report.reproduction.forms import items
@@ -23,7 +23,7 @@ def mapped(draft: Draft, recipe: Mapped) -> str:
 
 def _plain(draft: Draft, recipe: Mapped) -> bool:
     """Whether a sequence does all that the dataset has to do."""
-    waits = recipe.gated and draft.has(Schedule, Shut, Free)
+    waits = recipe.gated and draft.has(Schedule, Shut, Trickle, Free)
     acts = (
         recipe.faults
         or recipe.many
