@@ -5,23 +5,24 @@ from __future__ import annotations
 from conformance.conclusion import Check
 from conformance.properties import prove
 from conformance.scenarios import lifecycle as cases
+from conformance.scenarios import lifecycle_blows as blows
 
 
 @prove(
     {
-        "lifecycle.leftovers": (cases.ENDS, cases.BLOWS),
+        "lifecycle.leftovers": (cases.ENDS, blows.BLOWS),
         "lifecycle.failed-construction": (cases.REFUSALS, cases.UNSENDABLE),
-        "lifecycle.shutdown": (cases.ENDS, cases.BLOWS),
-        "lifecycle.interrupt": (cases.BLOWS,),
-        "lifecycle.interrupt-quiet": (cases.BLOWS,),
-        "lifecycle.orphans": (cases.BLOWS,),
-        "lifecycle.fork": (cases.BLOWS,),
-        "lifecycle.again": (cases.BLOWS,),
-        "lifecycle.exhaustion": (cases.BLOWS,),
+        "lifecycle.shutdown": (cases.ENDS, blows.BLOWS),
+        "lifecycle.interrupt": (blows.BLOWS,),
+        "lifecycle.interrupt-quiet": (blows.BLOWS,),
+        "lifecycle.orphans": (blows.BLOWS,),
+        "lifecycle.fork": (blows.BLOWS,),
+        "lifecycle.again": (blows.BLOWS,),
+        "lifecycle.exhaustion": (blows.BLOWS,),
         "lifecycle.memory": (cases.GROWTH,),
         "lifecycle.unpicklable": (cases.UNSENDABLE,),
-        "lifecycle.no-ambush": (cases.BLOWS,),
-        "lifecycle.threads": (cases.THREADS,),
+        "lifecycle.no-ambush": (blows.BLOWS,),
+        "lifecycle.threads": (blows.THREADS,),
     }
 )
 def test_lifecycle(check: Check) -> None:
