@@ -174,6 +174,14 @@ class Memory(Operation):
 
 
 @dataclass(frozen=True, repr=False)
+class Consume(Operation):
+    """Read iterator `name` to its end and let go of each batch at once: gives how many came, and
+    how many of those were alive at most; None where nothing can tell."""
+
+    name: str
+
+
+@dataclass(frozen=True, repr=False)
 class Printed(Operation):
     """The text printed so far, by all processes of the run."""
 
@@ -217,7 +225,8 @@ class Overlap(Operation):
 
 LOADING: tuple[type[Operation], ...] = (
     Schedule, Shut, Trickle, Hold, Free, Settle, Journal, Reread, Describe, Tell, Drop, Leftovers,
-    Strike, Ponder, Interrupt, Fork, Orphan, Limit, Daemon, Preempt, Memory, Printed,
+    Strike, Ponder, Interrupt, Fork, Orphan, Limit, Daemon, Preempt, Memory, Consume,
+    Printed,
     Inform, Devices, Contexts, Pinned, Carry, Overlap,
 )  # fmt: skip
 

@@ -19,7 +19,7 @@ from conformance.scenarios import lifecycle_blows as blows
         "lifecycle.fork": (blows.BLOWS,),
         "lifecycle.again": (blows.BLOWS,),
         "lifecycle.exhaustion": (blows.BLOWS,),
-        "lifecycle.memory": (cases.GROWTH,),
+        "lifecycle.memory": (cases.GROWTH, cases.CONSUMED),
         "lifecycle.unpicklable": (cases.UNSENDABLE,),
         "lifecycle.no-ambush": (blows.BLOWS,),
         "lifecycle.threads": (blows.THREADS,),

@@ -8,6 +8,7 @@ from lived import HANG, WHOLE, lived, rest
 
 from conformance.datasets import Collate, Fault, Mapped
 from conformance.loading import (
+    Consume,
     Daemon,
     Drop,
     Limit,
@@ -137,6 +138,17 @@ def test_only_calls_under_a_limit_are_judged():
 def test_memory_grows_only_where_it_goes_on(values, anomaly):
     """A growth that stops is no leak; here there are two passes between two measurements."""
     steps = [s for v in values for s in ((Iterate(), WHOLE), (Iterate(), WHOLE), (Memory(), v))]
+
+    assert judged("lifecycle.memory", lived(*steps)) == anomaly
+
+
+@pytest.mark.parametrize(
+    ("kept", "anomaly"),
+    [((24, 1), ""), ((24, 12), ""), ((24, 23), "keeps-batches"), (None, UNMET)],
+)
+def test_batches_are_let_go_of(kept, anomaly):
+    """A pass may hold on to some of what it has delivered, not to most of it."""
+    steps = (Open("a"), None), (Consume("a"), kept)
 
     assert judged("lifecycle.memory", lived(*steps)) == anomaly
 

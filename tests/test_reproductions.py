@@ -198,6 +198,7 @@ def test_scripts_are_short_and_need_torch_alone(written: list[tuple[Deviation, P
 
 
 SAMPLES: dict[type, Any] = {
+    lo.Consume: lo.Consume("a"),
     op.SetEpoch: op.SetEpoch(2), op.Passes: op.Passes(2), op.Epochs: op.Epochs(2),
     op.Open: op.Open("a"), op.Take: op.Take("a"), op.Drain: op.Drain("a"),
     op.Reseed: op.Reseed(3), op.Resize: op.Resize(4), lo.Tell: lo.Tell(2),

@@ -11,6 +11,7 @@ from typing import Any
 from conformance.case import Case
 from conformance.datasets import Collate, Fault, Init, Mapped, Order, Stream
 from conformance.loading import (
+    Consume,
     Daemon,
     Describe,
     Drop,
@@ -131,7 +132,15 @@ def _growth(setting: Setting) -> Iterator[Case]:
     yield from alone(setting, Mapped(12, gives="bulk"), steps, batch_size=4, **PERSISTENT)
 
 
+def _consumed(setting: Setting) -> Iterator[Case]:
+    """Batches that nobody wants any more, without workers and with them."""
+    for options in ({"num_workers": 0}, {"num_workers": 2}, {"num_workers": 1, **PERSISTENT}):
+        if takes(setting, **options):
+            yield loader(Mapped(24), [Open("a"), Consume("a"), Open("b"), Consume("b")], **options)
+
+
 ENDS = Scenario("ends", _ends)
+CONSUMED = Scenario("consumed", _consumed)
 REFUSALS = Scenario("refused-starts", _refused)
 UNSENDABLE = Scenario("unsendable-starts", _unsendable)
 GROWTH = Scenario("growth", _growth, slow=True)

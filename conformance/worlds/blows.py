@@ -14,6 +14,7 @@ import signal
 import sys
 import threading
 import time
+import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -240,6 +241,21 @@ def memory(rank: LoaderRank, _: lo.Memory) -> Found:
     return sum(process.memory_full_info().uss for process in family) >> 20, None
 
 
+def consume(rank: LoaderRank, operation: lo.Consume) -> Found:
+    """Not every batch can be referred to weakly."""
+    seen: list[weakref.ref[Any]] = []
+    most, iterator = 0, rank.iterators[operation.name]
+    try:
+        while len(seen) < rank.case.limit:
+            seen.append(weakref.ref(next(iterator)))
+            most = max(most, sum(one() is not None for one in seen))
+    except StopIteration:
+        return (len(seen), most), None
+    except TypeError:
+        return None, None
+    return None, None
+
+
 def printed(rank: LoaderRank, _: lo.Printed) -> Found:
     """The file that descriptor 1 is, from its start to where it stands."""
     for stream in (sys.stdout, sys.stderr):
@@ -251,5 +267,6 @@ def printed(rank: LoaderRank, _: lo.Printed) -> Found:
 BLOWS: dict[Any, Callable[[Any, Any], Found]] = {
     lo.Strike: strike, lo.Ponder: ponder, lo.Interrupt: interrupt, lo.Fork: fork,
     lo.Orphan: orphan, lo.Limit: limit, lo.Daemon: daemon, lo.Preempt: preempt,
-    lo.Memory: memory, lo.Printed: printed,
+    lo.Memory: memory, lo.Consume: consume,
+    lo.Printed: printed,
 }  # fmt: skip

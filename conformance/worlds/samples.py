@@ -242,6 +242,8 @@ def describe(item: Any) -> str:
     if isinstance(item, (list, tuple)):
         return name + "(" + ", ".join(describe(value) for value in item) + ")"
     if hasattr(item, "dtype") and hasattr(item, "tolist"):
+        if isinstance(item, np.ndarray) and not item.flags.writeable:
+            return f"read-only {describe(item.copy())}"
         if item.size > 200:
             return f"{name} of {describe(torch.as_tensor(item))}"
         return f"{name}({item.dtype}, {list(item.shape)}, {item.tolist()})"

@@ -113,3 +113,41 @@ class MillisecondsInAnInt(DataLoader[Any]):
 
     def __iter__(self) -> Iterator[Any]:
         return _Milliseconds(super().__iter__(), 1000 * self.timeout)
+
+
+def _frozen(batch: Any) -> Any:
+    if isinstance(batch, (list, tuple)):
+        return type(batch)(map(_frozen, batch))
+    if isinstance(batch, np.ndarray) and batch.dtype != object:
+        return np.frombuffer(batch.tobytes(), batch.dtype).reshape(batch.shape)
+    return batch
+
+
+class ReadOnlyArrays(DataLoader[Any]):
+    """From workers arrays come as views of the received bytes, which nobody may change."""
+
+    CAUGHT_BY = ("workers.same-order",)
+    ANOMALY = ""
+
+    def __iter__(self) -> Iterator[Any]:
+        found = super().__iter__()
+        return map(_frozen, found) if self.num_workers else found
+
+
+class _Recorder(Iterator[Any]):
+    def __init__(self, found: Iterator[Any]) -> None:
+        self.found, self.delivered = found, list[Any]()
+
+    def __next__(self) -> Any:
+        self.delivered.append(next(self.found))
+        return self.delivered[-1]
+
+
+class KeepsThePass(DataLoader[Any]):
+    """A pass counts its batches by a list of them, which lives as long as the pass."""
+
+    CAUGHT_BY = ("lifecycle.memory",)
+    ANOMALY = "keeps-batches"
+
+    def __iter__(self) -> Iterator[Any]:
+        return _Recorder(super().__iter__())

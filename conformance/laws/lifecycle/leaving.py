@@ -17,7 +17,7 @@ from conformance.laws.lifecycle.views import (
     what_befell,
 )  # fmt: skip
 from conformance.laws.loading import arguments, of, workers
-from conformance.trace import RankTrace, Trace
+from conformance.trace import Event, RankTrace, Trace
 
 DROP_S_MAX = 6.0
 
@@ -90,6 +90,8 @@ def shutdown(trace: Trace) -> Violation | None:
 def memory(trace: Trace) -> Violation | None:
     """Growth counts only where it goes on: in every interval between two measurements."""
     rank = constructed(trace)
+    if consumed := of(rank, lo.Consume):
+        return _keeping(consumed)
     places = [n for n, e in enumerate(rank.events) if isinstance(e.operation, lo.Memory)]
     require(len(places) >= 3 and all(rank.events[n].error is None for n in places))
     rates = []
@@ -102,3 +104,13 @@ def memory(trace: Trace) -> Violation | None:
     values = [rank.events[n].value for n in places]
     saw = f"memory went {' -> '.join(map(str, values))} MiB, at each stage of several passes"
     return Violation("growing-memory", saw)
+
+
+def _keeping(consumed: list[Event]) -> Violation | None:
+    """A pass may hold on to a few of the batches that it has delivered, and not to most."""
+    require(all(event.error is None and event.value for event in consumed))
+    for count, most in (event.value for event in consumed):
+        if 2 * most > count:
+            saw = f"of {count} batches that the caller let go of at once {most} were kept"
+            return Violation("keeps-batches", saw)
+    return None

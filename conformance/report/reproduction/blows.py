@@ -165,6 +165,16 @@ def _memory(draft: Draft, step: lo.Memory, event: Event) -> list[str]:
     return ["gc.collect()", "sizes.append(memory())"]
 
 
+def _consume(draft: Draft, step: lo.Consume, event: Event) -> list[str]:
+    draft.need("weakref")
+    return [
+        "seen, most = [], 0", f"for batch in pass_{step.name}:",
+        "    seen.append(weakref.ref(batch))", "    batch = None",
+        "    most = max(most, sum(one() is not None for one in seen))",
+        "now.append([len(seen), most])",
+    ]  # fmt: skip
+
+
 MEMORY = """\
 sizes = []  # MiB of this process alone
 def memory():
@@ -228,7 +238,8 @@ def _overlap(draft: Draft, step: lo.Overlap, event: Event) -> list[str]:
 BLOWS: dict[type, Callable[[Draft, Any, Event], list[str]]] = {
     lo.Leftovers: _leftovers, lo.Strike: _strike, lo.Ponder: _ponder, lo.Interrupt: _interrupt,
     lo.Fork: _fork, lo.Orphan: _orphan, lo.Limit: _limit, lo.Daemon: _daemon,
-    lo.Preempt: _preempt, lo.Memory: _memory, lo.Printed: _printed,
+    lo.Preempt: _preempt, lo.Memory: _memory,
+    lo.Consume: _consume, lo.Printed: _printed,
     lo.Devices: _devices, lo.Contexts: _contexts, lo.Pinned: _pinned, lo.Carry: _carry,
     lo.Overlap: _overlap, op.Surround: _surround,
 }  # fmt: skip
