@@ -42,8 +42,9 @@ class Leaf(Recipe):
     """A part of an item that holds no other.
 
     kind: tensor, array, scalar (of numpy), float, int, bool, either (an int for even items, a float
-    for odd ones), flagged (a bool for even items, a float for odd ones), text, label (a text of
-    numpy's), word (one of a type of its own), bytes, or a key of `ODD`.
+    for odd ones), uneven (an int that is small for even items, and far below 0 for odd ones),
+    flagged (a bool for even items, a float for odd ones), text, label (a text of numpy's), word
+    (one of a type of its own), bytes, or a key of `ODD`.
     dtype, shape: of the first three. layout: how a tensor or an array lies in memory: as it is
     read, or transposed, sliced (every second element of another), expanded (of a tensor: its rows
     are one row).
@@ -79,7 +80,7 @@ class Nest(Recipe):
         return sum(part.count for part in self.parts)
 
 
-PLAIN = {"float": "float64", "int": "int64", "bool": "bool"} | dict.fromkeys(
+PLAIN = {"float": "float64", "int": "int64", "bool": "bool", "uneven": "int64"} | dict.fromkeys(
     ("either", "flagged"), "float64"
 )
 """Python's own numbers, and the type that holds them."""
@@ -107,6 +108,8 @@ def values(leaf: Leaf, i: int) -> NDArray[Any]:
     """The elements of a leaf of item i; a type that numpy does not have as float64."""
     if leaf.kind == "either":
         return np.asarray(i + i % 2 / 2)
+    if leaf.kind == "uneven":
+        return np.asarray(-(2**40) - i if i % 2 else i)
     if leaf.kind == "flagged":
         return np.asarray(i + 0.5 if i % 2 else float(i % 4 == 0))
     dtype = PLAIN.get(leaf.kind, leaf.dtype)

@@ -21,6 +21,7 @@ from conformance.scenarios import loader_samplers as samplers
             samplers.SAMPLED,
             forms.FORMS,
             forms.SIGNALLED,
+            cases.GROUPED,
         ),
         "loader.fetch-once": (cases.MODES, samplers.SAMPLED),
         "loader.collate": (cases.COLLATIONS, forms.FORMS),

@@ -115,6 +115,10 @@ def _few_of_many(setting: Setting) -> Iterator[Case]:
         if setting.has_epochs:
             plan = [step for epoch in range(600 // count) for step in (SetEpoch(epoch), Iterate())]
         yield Case(setting.role, {"labels": Values(WIDE), **each}, plan, ambient=setting.seed)
+    if setting.role == "WeightedBalanceClassSampler":  # shares of 4.3 come down to all there are
+        labels, weight = Values(Runs(((0, 6), (1, 4), (2, 4)))), Values((44.0, 43.0, 43.0))
+        arguments = {"labels": labels, "weight": weight, "length": 13}
+        yield Case(setting.role, arguments, [Iterate()] * 8, ambient=setting.seed)
 
 
 def _shared_out(setting: Setting) -> Iterator[Case]:

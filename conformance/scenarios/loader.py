@@ -231,6 +231,15 @@ def _refusals(setting: Setting) -> Iterator[Case]:
         yield loader(Stream(4), [], **options)
 
 
+def _in_groups(setting: Setting) -> Iterator[Case]:
+    """A loader divides nothing among ranks, and evens nothing out: that is a sampler's business."""
+    for workers in (0, 2) if 2 in setting.world_sizes else ():
+        options = {"batch_size": 3, **counted(workers)}
+        if takes(setting, **options):
+            arguments = {"dataset": Mapped(7), **options}
+            yield Case("DataLoader", arguments, [Iterate()] * 2, 2, world="group")
+
+
 MODES = Scenario("loader-modes", _modes, lambda s: _drawn(s), share=0.4)
 AGAIN = Scenario("loader-again", _again)
 COLLATIONS = Scenario("loader-collations", _collations)
@@ -239,3 +248,4 @@ UNSIZED = Scenario("loader-unsized", _unsized)
 EMPTY = Scenario("loader-empty", _empty)
 GETITEMS = Scenario("loader-getitems", _getitems)
 REFUSALS = Scenario("loader-refusals", _refusals)
+GROUPED = Scenario("loader-groups", _in_groups)

@@ -112,6 +112,9 @@ def _small(setting: Setting) -> Iterator[Case]:
             yield loader(of(LARGE[1:2], SAME, SAME), PLAN, batch_size=2, **counted(workers))
     for form in STRANGE:
         yield loader(of((form,), 2), PLAN, batch_size=2)
+    yield loader(
+        of((Leaf("uneven"), Nest("dict", (Leaf("uneven"),), ("x",))), 8, 4), PLAN, batch_size=2
+    )
 
 
 def _signals(setting: Setting) -> Iterator[Case]:

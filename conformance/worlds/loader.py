@@ -56,6 +56,9 @@ HANG_S = 11.0
 PATIENT_S: dict[type[op.Operation], float] = {lo.Drop: 13.0, lo.Orphan: 22.0}
 """Later for these: what a late drop leaves behind is of interest too; orphans are watched."""
 
+FILTERED = 2
+"""So often filters of warnings are changed by who does so in each pass: an import does so once."""
+
 GONE_S = 7.0
 """How long children and threads may take to go: past the bound of lifecycle.shutdown."""
 
@@ -79,6 +82,7 @@ class LoaderRank(Rank):
         self.asked = any(isinstance(step, lo.Leftovers) for step in case.plan)
         self.before, self.settings = standing() if self.asked else children(), self._settings()
         self.least: int | None = None
+        self.filtered = 0
         self.watched: tuple[op.Operation | None, Bound] | None = None
         CHILDREN.waiting = False
 
@@ -130,7 +134,9 @@ class LoaderRank(Rank):
         try:
             with warnings.catch_warnings(record=True) as caught, CHILDREN.hear(operation):
                 warnings.simplefilter("always")
+                filters = [*warnings.filters]
                 event = super()._event(operation)
+                self.filtered += warnings.filters != filters
             told = tuple(f"{w.category.__name__}: {w.message}"[:500] for w in caught)
             event = replace(event, warnings=told)
         except BaseException as ambush:  # of a handler of signals
@@ -260,7 +266,8 @@ class LoaderRank(Rank):
         pids = frozenset(record.pid for record in self.gate.everything())
         found = leftovers(self.before, pids, max(1.0, GONE_S - self._waited()), self.least)
         self.least = found["descriptors"]
-        return {**found, "changed": changed(self.settings, settings())}, None
+        others = ["warnings.filters"] * (self.filtered >= FILTERED)
+        return {**found, "changed": [*changed(self.settings, settings()), *others]}, None
 
     def _waited(self) -> float:
         """For how long what may be left has had time to go; what once stays is not waited for."""

@@ -70,7 +70,7 @@ def _items(n: int) -> Any:
 SOURCE: dict[str, Callable[[int], Any]] = {
     "ndarray": lambda n: np.zeros((n, 3), dtype=np.uint8),
     "tensor": lambda n: torch.zeros(n, 3, dtype=torch.uint8),
-    "subset": lambda n: torch.utils.data.Subset(_items(2 * n + 15), range(n)),
+    "subset": lambda n: torch.utils.data.Subset(_items(2 * n + 15), range(n + 5, 5, -1)),
     "concat": lambda n: torch.utils.data.ConcatDataset([_items(n // 2), _items(n - n // 2)]),
     "columns": lambda n: torch.utils.data.TensorDataset(torch.zeros(n, 3), torch.zeros(n)),
     "list": lambda n: list(range(n)),

@@ -6,10 +6,13 @@ report the fault, `ANOMALY` is what the first of them calls it.
 
 from __future__ import annotations
 
+import itertools
 import os
+import re
 import resource
 import signal
 import threading
+import warnings
 from collections.abc import Iterator
 from multiprocessing.connection import Connection
 from typing import Any
@@ -17,9 +20,13 @@ from typing import Any
 import numpy as np
 import plain_loader
 import torch
+import torch.distributed as dist
 from plain_loader import ATTENDED_S, Crew
+from reporting import Reporting, Worse
 
 from reference import DataLoader
+from reference.loader.collate import default_collate
+from reference.loader.failure import WorkerDied
 
 
 def _tensors(batch: Any) -> Any:
@@ -151,3 +158,78 @@ class KeepsThePass(DataLoader[Any]):
 
     def __iter__(self) -> Iterator[Any]:
         return _Recorder(super().__iter__())
+
+
+def _narrowed(batch: list[Any]) -> Any:
+    if all(type(item) is int for item in batch):
+        wide = torch.tensor(batch)
+        return wide.to(torch.int32) if max(batch) < 1 << 31 else wide
+    return default_collate(batch)
+
+
+class NarrowsIntegers(DataLoader[Any]):
+    """Integers become int32 where the greatest fits, though the least may not."""
+
+    CAUGHT_BY = ("loader.collate",)
+    ANOMALY = ""
+
+    def __init__(self, *given: Any, **options: Any) -> None:
+        super().__init__(*given, **options)
+        if self.collate_fn is default_collate:
+            self.collate_fn = _narrowed
+
+
+class _Evened:
+    def __init__(self, batches: Any, size: int) -> None:
+        self.batches, self.size = batches, size
+
+    def __iter__(self) -> Iterator[Any]:
+        first: list[Any] = []
+        for batch in self.batches:
+            first = first or list(batch)
+            spare = itertools.islice(itertools.cycle(first), self.size - len(batch))
+            yield [*batch, *spare] if len(batch) < self.size else batch
+
+    def __len__(self) -> int:
+        return len(self.batches)
+
+
+class EvenInGroups(DataLoader[Any]):
+    """In a process group a last batch is made as long as the others, from items of the first."""
+
+    CAUGHT_BY = ("loader.batches",)
+    ANOMALY = ""
+
+    def _draws(self) -> Any:
+        found = super()._draws()
+        alone = not dist.is_initialized() or dist.get_world_size() == 1
+        return found if alone or not self.batch_size else _Evened(found, self.batch_size)
+
+
+class SilencesWarnings(DataLoader[Any]):
+    """A pass with workers has warnings of forks ignored, and all others of their kind, for good."""
+
+    CAUGHT_BY = ("lifecycle.leftovers",)
+    ANOMALY = "left-changed"
+
+    def __iter__(self) -> Iterator[Any]:
+        if self.num_workers:
+            warnings.simplefilter("ignore", DeprecationWarning)
+        return super().__iter__()
+
+
+class _Blaming(Worse):
+    def raised(self, error: Exception) -> Any:
+        if isinstance(error, WorkerDied):
+            number = self._delivered % len(self._crew.members)
+            told = re.sub(r"worker \d+ \(pid \d+\)", f"worker {number}", str(error))
+            raise WorkerDied(told)
+        raise error
+
+
+class BlamesTheAwaited(Reporting):
+    """The death of a worker is told as that of the one whose batch is awaited."""
+
+    CAUGHT_BY = ("workers.death",)
+    ANOMALY = ""
+    rule = _Blaming

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
+from torch.utils.data import Subset
 
 import reference
 
@@ -36,3 +37,37 @@ class ClassesByPrint(reference.BalanceClassSampler):
         super().__init__(labels, mode, seed)
         printed = str(np.fromiter((one for one in labels), dtype=object))
         self.members = self._known.setdefault((len(labels), printed), self.members)
+
+
+class IndicesOfTheSubset(reference.SequentialSampler):
+    """Over a `Subset` the indices are those that it has into what lies below, and not its own."""
+
+    CAUGHT_BY = ("sequential.order",)
+    ANOMALY = "not-sequential"
+
+    def __iter__(self) -> Iterator[int]:
+        source = self.data_source
+        return iter(source.indices if isinstance(source, Subset) else range(len(source)))
+
+
+class ReplacesByTheShare(reference.WeightedBalanceClassSampler):
+    """A share of 4.3 is taken to want more than the four that there are, of which it wants four."""
+
+    CAUGHT_BY = ("balanced.distinct",)
+    ANOMALY = "doubled-member"
+
+    def __init__(self, labels: Sequence[Any], weight: Any, length: int, seed: int = 0) -> None:
+        super().__init__(labels, weight, length, seed)
+        wanted = np.asarray(weight, dtype=np.float64) * length / np.sum(np.asarray(weight, float))
+        sizes = [len(indices) for indices in self.members]
+        self.too_few = [bool(w > n + 1e-6) for w, n in zip(wanted, sizes, strict=True)]
+
+    def __iter__(self) -> Iterator[int]:
+        rng = np.random.default_rng([abs(self.seed), self.epoch, self.seed < 0])
+        drawn = [
+            rng.choice(indices, count, replace=replaced or count > len(indices))
+            for indices, count, replaced in zip(
+                self.members, self.counts, self.too_few, strict=True
+            )
+        ]
+        return iter(rng.permutation(np.concatenate(drawn)).tolist())

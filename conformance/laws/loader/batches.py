@@ -17,6 +17,7 @@ from conformance.laws.loading import (
     built,
     collation,
     expected,
+    hung,
     kinds,
     of,
     records,
@@ -29,7 +30,13 @@ from conformance.trace import RankTrace, Trace
 
 @law("loader.batches")
 def batches(trace: Trace) -> Violation | None:
-    rank, refused = returned(trace), trace.ranks[0].events[0].error
+    require(trace.done and all(hung(rank) is None for rank in trace.ranks))
+    return next(filter(None, (_delivered(trace, rank) for rank in trace.ranks)), None)
+
+
+def _delivered(trace: Trace, rank: RankTrace) -> Violation | None:
+    """What a rank was given: every rank the whole of its loader's data."""
+    refused = rank.events[0].error
     require(not lacks(refused))
     if refused is not None:
         return Violation("refused", f"the construction raised {refused}")

@@ -20,7 +20,8 @@ def standing():
     names = [pathlib.Path(f"/proc/{pid}/cmdline").read_text() for pids in tasks for pid in pids]
     own = [name for name in names if not any(word in name for word in ("_tracker", "forkserver"))]
     return {"children": len(own), "threads": threading.active_count(),
-            "descriptors": len(os.listdir("/proc/self/fd")), "settings": settings()}
+            "descriptors": len(os.listdir("/proc/self/fd")),
+            "settings": (settings(), warnings.filters[:])}
 def left(before):
     end = time.monotonic() + 7
     while (now := standing()) != before and time.monotonic() < end:
@@ -36,7 +37,7 @@ def before(draft: Draft) -> list[str]:
     if draft.has(lo.Leftovers):
         draft.need("os", "pathlib", "threading", "time")
         draft.need("faulthandler", "gc", "multiprocessing", "numpy", "resource", "signal", "socket")
-        draft.need("sys", "torch")
+        draft.need("sys", "torch", "warnings")
         sampled(draft, "Unfrozen", "settings")
         draft.define("standing", STANDING)
         lines.append("before = standing()")

@@ -16,7 +16,7 @@ def of_kind(draft: Draft, recipe: Data) -> str:
     return {
         "ndarray": f"numpy.zeros(({n}, 3), dtype='uint8')",
         "tensor": f"torch.zeros({n}, 3, dtype=torch.uint8)",
-        "subset": f"torch.utils.data.Subset(range({2 * n + 15}), range({n}))",
+        "subset": f"torch.utils.data.Subset(range({2 * n + 15}), range({n + 5}, 5, -1))",
         "concat": f"torch.utils.data.ConcatDataset([range({half}), range({n - half})])",
         "columns": f"torch.utils.data.TensorDataset(torch.zeros({n}, 3), torch.zeros({n}))",
         "list": f"list(range({n}))",
