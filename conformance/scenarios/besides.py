@@ -58,7 +58,7 @@ def history(setting: Setting, made: Made, epoch: int, rank: int) -> list[Neighbo
 
 
 def turned(setting: Setting, made: Made, epoch: int, rank: int) -> list[Neighbour]:
-    """The same of one rank that has made it before."""
+    """A sampler that one rank has made before: of the same values, in another order between."""
     found = _turned(setting, made, epoch)
     return [replace(found, rank=rank)] if found else []
 

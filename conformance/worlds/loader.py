@@ -56,8 +56,8 @@ HANG_S = 11.0
 PATIENT_S: dict[type[op.Operation], float] = {lo.Drop: 13.0, lo.Orphan: 22.0}
 """Later for these: what a late drop leaves behind is of interest too; orphans are watched."""
 
-FILTERED = 2
-"""So often filters of warnings are changed by who does so in each pass: an import does so once."""
+FILTERED = 4
+"""So often filters of warnings are changed by who does so in each pass; an import does so once."""
 
 GONE_S = 7.0
 """How long children and threads may take to go: past the bound of lifecycle.shutdown."""

@@ -194,13 +194,13 @@ class Bursting:
 
 
 class Interrupting:
-    """Once it is armed, Ctrl-C is pressed while somebody pickles it."""
+    """Once it is armed, Ctrl-C is pressed when somebody pickles it next."""
 
     armed = pressed = False
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self.armed:
-            self.pressed = True
+            self.armed, self.pressed = False, True
             os.kill(os.getpid(), signal.SIGINT)
         return Interrupting, ()
 
