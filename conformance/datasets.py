@@ -16,6 +16,9 @@ GENERATORS = ("Generator", "RandomState", "Random", "torch")
 """What a dataset may hold to draw from: numpy's two kinds, Python's, torch's."""
 
 
+SLOW_S = 2.5
+"""How long a slow item takes: several of them take longer than any bound of the spec."""
+
 POSED = 100
 """Items that a dataset holds and does not give begin here."""
 
@@ -53,7 +56,7 @@ class Mapped(Recipe):
     i, once garbage was collected. held: i; the dataset holds a lambda, so it cannot be pickled.
     held-marked: as marked, of such a dataset. bursting: i; what the dataset holds cannot be
     unpickled. interrupting: i; what the dataset holds raises SIGINT while it is pickled, once
-    `Interrupt` says so. slow: i, after 2.5 s. stored: i, from a tensor of 256 KiB. listed: as
+    `Interrupt` says so. slow: i, after `SLOW_S`. stored: i, from a tensor of 256 KiB. listed: as
     marked, from a plain list. A sample of a container for collation: dict, counter, tuple, named,
     nested, text, float, mingled (an int for even items, a float for odd ones), blended (so are a
     tensor and an array), array, mixed, foreign; of one that is to be kept: bag, row, pair, range.
@@ -81,6 +84,11 @@ class Mapped(Recipe):
     each: int = 1
     kept: bool = False
     poses: str = ""
+
+    @property
+    def seconds(self) -> float:
+        """How long an item takes."""
+        return SLOW_S if self.gives == "slow" else 0.0
 
     def form(self, i: int) -> Leaf | Nest:
         """What item i is made of."""

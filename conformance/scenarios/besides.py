@@ -54,13 +54,16 @@ def history(setting: Setting, made: Made, epoch: int, rank: int) -> list[Neighbo
         found.append(_beside(setting, made, epoch, seed))
         if subjects.has_epochs(setting):
             found.append(_beside(setting, made, epoch - 4, seed))
-    return [replace(one, rank=rank) for one in found if one]
+    return _of_rank(found, rank)
 
 
 def turned(setting: Setting, made: Made, epoch: int, rank: int) -> list[Neighbour]:
     """A sampler that one rank has made before: of the same values, in another order between."""
-    found = _turned(setting, made, epoch)
-    return [replace(found, rank=rank)] if found else []
+    return _of_rank([_turned(setting, made, epoch)], rank)
+
+
+def _of_rank(found: list[Neighbour | None], rank: int) -> list[Neighbour]:
+    return [replace(one, rank=rank) for one in found if one]
 
 
 def _turned(setting: Setting, made: Made, epoch: int) -> Neighbour | None:

@@ -22,7 +22,6 @@ import psutil
 
 from conformance import loading as lo
 from conformance.worlds.leftovers import OPEN, WATCH, descendants
-from conformance.worlds.samples import SLOW_S
 
 if TYPE_CHECKING:
     from conformance.worlds.loader import LoaderRank
@@ -153,8 +152,8 @@ def orphan(rank: LoaderRank, operation: lo.Orphan) -> Found:
     os.kill(pid, signal.SIGKILL)
     os.waitpid(pid, 0)
     began = time.monotonic()
-    slow_s = SLOW_S if rank.case.argument("dataset").gives == "slow" else 0.0
-    _, alive = psutil.wait_procs(family, timeout=slow_s + ORPHAN_S)
+    bound_s = rank.case.argument("dataset").seconds + ORPHAN_S
+    _, alive = psutil.wait_procs(family, timeout=bound_s)
     left = [child for child in alive if child.is_running() and child.status() not in ENDED]
     seconds = round(time.monotonic() - began, 2)
     found = {"workers": len(family), "alive": len(left), "seconds": seconds}

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
+from conformance.datasets import SLOW_S
 from conformance.items import odd
 
 if TYPE_CHECKING:
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
 Point = namedtuple("Point", ["x", "label"])
 
 DRAWS = 1 << 30
-
-SLOW_S = 2.5
-"""How long a slow item takes: several of them take longer than any bound of the spec."""
 
 
 class Spot(Point):

@@ -30,8 +30,10 @@ SUITE = (lo.Strike, lo.Ponder, lo.Settle, lo.Journal, lo.Shut, lo.Free, lo.Sched
 def interrupt(trace: Trace) -> Violation | None:
     rank = constructed(trace)
     place = _place(rank, lo.Interrupt)
-    event, told = rank.events[place], "to everybody" if _everybody(trace) else "to the main process"
-    starting = getattr(event.operation, "starting", False)
+    event = rank.events[place]
+    assert isinstance(event.operation, lo.Interrupt)
+    told = "to everybody" if event.operation.everybody else "to the main process"
+    starting = event.operation.starting
     told = f"{told} while workers start" if starting else told
     require(event.value or not starting)  # else nobody has sent it
     if event.error is None:
@@ -64,10 +66,6 @@ def _workers_end(rank: RankTrace, place: int, told: str) -> Violation | None:
         saw = f"{left[0]['children']} processes are left after {seconds:.1f} s: {left[0]['what']}"
         return Violation("late-end", saw, about=told)
     return None
-
-
-def _everybody(trace: Trace) -> bool:
-    return any(isinstance(did, lo.Interrupt) and did.everybody for did in trace.case.plan)
 
 
 def _place(rank: RankTrace, kind: type[op.Operation]) -> int:

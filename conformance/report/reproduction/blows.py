@@ -106,13 +106,13 @@ def _fork(draft: Draft, step: lo.Fork, event: Event) -> list[str]:
 def _orphan(draft: Draft, step: lo.Orphan, event: Event) -> list[str]:
     draft.need("os", "pathlib", "signal", "time")
     children = 'pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()'
-    slow_s = 2.5 if draft.case.argument("dataset").gives == "slow" else 0
+    bound_s = draft.case.argument("dataset").seconds + 10.5
     return [
         "pid = os.fork()", "if not pid:", "    opened = iter(loader)",
         f"    {'taken = list(opened)' if step.between else 'next(opened)'}",
         "    time.sleep(60)", "    os._exit(1)",
         "time.sleep(4)", f"workers = {children}", "os.kill(pid, signal.SIGKILL)",
-        "os.waitpid(pid, 0)", f"time.sleep({10.5 + slow_s})",
+        "os.waitpid(pid, 0)", f"time.sleep({bound_s})",
         'alive = [w for w in workers if os.path.exists(f"/proc/{w}/exe")]',
         "for worker in alive:", "    os.kill(int(worker), signal.SIGKILL)",
         "now.append(['workers live on'] * bool(alive))",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.datasets import Init, Mapped, Order, Stream
+from conformance.datasets import SLOW_S, Init, Mapped, Order, Stream
 from conformance.items import ODD
 from conformance.loading import Tell
 from conformance.operations import Resize
@@ -41,7 +41,7 @@ GIVES = {
     "mixed": "torch.zeros(i % 2 + 1)", "foreign": "Foreign()", "none": "None",
     "odd": f"[{', '.join(ODD)}][i % {len(ODD)}]".replace("{", "{{").replace("}", "}}"), "held": "i",
     "bursting": "i", "interrupting": "i",
-    "slow": "time.sleep(2.5) or i",
+    "slow": f"time.sleep({SLOW_S}) or i",
     "held-marked": "1000 * self.mark + i", "listed": "i", "stored": "int(self.stored[i])",
     "swept": "i + 0 * gc.collect()", "large": "torch.full((1 << 21,), i)",
     "device": "torch.tensor([i, worker, int(torch.cuda.is_initialized())])",
@@ -89,21 +89,12 @@ STATE = {
 """State of a dataset: what it holds, how that is changed, and how it is read."""
 
 LAZY = (
-    "held",
-    "held-marked",
-    "bursting",
-    "interrupting",
-    "slow",
-    "swept",
-    "device",
-    "large",
-    "bulk",
+    "held", "held-marked", "bursting", "interrupting", "slow", "swept", "device", "large", "bulk",
     "mixed",
-)
+)  # fmt: skip
 """What must be made where it is asked for."""
 
 MODULES = ("torch", "numpy", "random", "collections", "gc", "operator", "types", "time")
-
 
 NUMBERS = {
     "odd": f"i = {ODD_KEYS}.index(i)", "flags": "i = int(not i)",
@@ -117,6 +108,7 @@ NUMBERS = {
 
 
 def number(draft: Draft) -> list[str]:
+    """The statement that finds the number of an item from its index, if that is another."""
     order = dict(draft.case.arguments).get("sampler")
     found = NUMBERS.get(order.how, "") if isinstance(order, Order) else ""
     return [found] if found else []
@@ -142,8 +134,8 @@ def item(draft: Draft, gives: str) -> str:
     if gives == "interrupting":
         draft.need("os", "signal")
         copied(draft, mishaps.Interrupting)
-    held = STATE[_told(draft)][0] if gives == "marked" else OWN.get(gives, "")
-    draft.need(*(name for name in MODULES if f"{name}." in text or f"{name}." in held))
+    kept = STATE[_told(draft)][0] if gives == "marked" else OWN.get(gives, "")
+    draft.need(*(name for name in MODULES if f"{name}." in text or f"{name}." in kept))
     return text
 
 
@@ -174,6 +166,7 @@ def fetched(
 
 
 def held(draft: Draft, gives: str) -> list[str]:
+    """What a dataset holds for its items, as the first lines of its class."""
     how = _told(draft)
     if gives == "marked" and how != "attribute":
         told = ["def tell(self, mark):", "    self.mark = mark"] if how == "method" else []
@@ -191,4 +184,5 @@ def held(draft: Draft, gives: str) -> list[str]:
 
 
 def size(draft: Draft, n: int) -> str:
+    """How many items there are, in a method of the dataset."""
     return "self.n" if draft.has(Resize) else f"{n}"
