@@ -28,6 +28,7 @@ from conformance.operations import Drain, Iterate, Open, Operation, Take
 from conformance.trace import Event
 from conformance.worlds import blows
 from conformance.worlds.leftovers import descendants, leftovers, standing
+from conformance.worlds.segments import hear_of_segments
 from conformance.worlds.worlds import Worlds
 
 PLAIN = str(Path(__file__).parent / "faults" / "plain_loader.py")
@@ -282,6 +283,24 @@ def test_mapped_segments_are_counted() -> None:
 
     mapped.close()
     assert (found, leftovers(before, frozenset(), 0.1)["segments"]) == (1, 0)
+
+
+def test_names_in_shared_memory_are_heard_of() -> None:
+    """Of this process and of its forks, and only where the name is made."""
+    found, made = Path(f"/dev/shm/found-{os.getpid()}"), Path(f"/dev/shm/made-{os.getpid()}")
+    found.write_bytes(b"")
+    hear_of_segments()
+    before = standing()
+    found.write_bytes(b"there before")
+    if os.fork() == 0:
+        made.write_bytes(b"")
+        os._exit(0)
+    os.wait()
+
+    left = leftovers(before, frozenset(), 0.1)
+
+    found.unlink(), made.unlink()
+    assert (left["segments"], left["what"]) == (1, [made.name])
 
 
 def test_servants_of_the_process_are_nobodys() -> None:

@@ -16,16 +16,16 @@ import time
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
-from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any
 
 import psutil
 
 from conformance.worlds.patience import Bound
+from conformance.worlds.segments import segments_standing
 
 SERVANTS = ("resource_tracker", "forkserver", "resource_sharer", "torch_shm_manager")
-SHARED, OPEN = Path("/dev/shm"), Path("/proc/self/fd")
+OPEN = Path("/proc/self/fd")
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ def standing(pids: frozenset[int] | None = None) -> Standing:
     """
     now = children()
     family = None if pids is None else pids | now.children | {os.getpid()}
-    return Standing(now.children, _threads(), _descriptors(), _segments(family))
+    return Standing(now.children, _threads(), _descriptors(), segments_standing(family))
 
 
 def children() -> Standing:
@@ -187,40 +187,6 @@ def _descriptors() -> frozenset[tuple[int, str]]:
         with contextlib.suppress(OSError):
             found.add((int(path.name), str(path.readlink())))
     return frozenset(pair for pair in found if not pair[1].startswith("/proc/"))
-
-
-_OWN: set[str] = set()
-_register = resource_tracker.register
-
-
-def hear_of_segments() -> None:
-    """Remember the segments that this process makes by `multiprocessing.shared_memory`: their names
-    do not tell whose they are."""
-    resource_tracker.register = _heard
-
-
-def _heard(name: Any, rtype: str) -> None:
-    if rtype == "shared_memory":
-        _OWN.add(name.lstrip("/"))
-    _register(name, rtype)
-
-
-def named_segments() -> list[tuple[Path, int]]:
-    """torch's segments in shared memory, and the process that made each: its number is in the name.
-
-    They outlive a maker that is killed.
-    """
-    return [(path, int(path.name.split("_")[1])) for path in SHARED.glob("torch_*")]
-
-
-def _segments(pids: frozenset[int] | None) -> frozenset[str]:
-    """Segments in shared memory that this process maps, by address, and those that these processes
-    made, or any, by name."""
-    made = {path.name for path, pid in named_segments() if pids is None or pid in pids}
-    made |= {name for name in _OWN if (SHARED / name).exists()}
-    lines = Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace").splitlines()
-    mapped = {line.split("-")[0] for line in lines if "/memfd:" in line or f"{SHARED}/" in line}
-    return frozenset(made | mapped)
 
 
 WATCH = "conformance-watch"

@@ -38,7 +38,6 @@ from conformance.worlds.leftovers import (
     WATCH,
     children,
     descendants,
-    hear_of_segments,
     leftovers,
     standing,
 )  # fmt: skip
@@ -47,6 +46,7 @@ from conformance.worlds.patience import Bound
 from conformance.worlds.rank import Rank
 from conformance.worlds.realise_loader import LoaderRealiser
 from conformance.worlds.samples import describe
+from conformance.worlds.segments import hear_of_segments
 from conformance.worlds.settings import changed, settings
 from conformance.worlds.workload import change
 

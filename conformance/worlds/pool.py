@@ -29,9 +29,9 @@ from conformance.case import Case
 from conformance.roles import LOADERS
 from conformance.trace import SLOW, Event, RankTrace
 from conformance.worlds.forkserver import HASH_SEEDS, Process
-from conformance.worlds.leftovers import named_segments
 from conformance.worlds.mail import GRACE_S, Mail
 from conformance.worlds.place import Place, begin
+from conformance.worlds.segments import named_segments
 
 START_S_MAX = 120.0
 

@@ -18,15 +18,24 @@ import numpy
 import torch
 
 
-class Unfrozen:
-    """Equal to another as long as `gc.freeze()` has kept neither from garbage collection.
+class Frozen:
+    """Equal to another as long as `gc.freeze()` has kept neither from garbage collection, and
+    `gc.unfreeze()` between them has not given back what was kept, this class among it.
 
     To count what is frozen takes 20 ms where torch is.
     """
 
+    def __init__(self) -> None:
+        self.thawed = self._collected(Frozen)
+
+    @staticmethod
+    def _collected(*marks: object) -> bool:
+        found = {id(one) for one in gc.get_objects()}
+        return all(id(mark) in found for mark in marks)
+
     def __eq__(self, other: object) -> bool:
-        found = gc.get_objects()
-        return all(any(one is mark for one in found) for mark in (self, other))
+        same = isinstance(other, Frozen) and self.thawed == other.thawed
+        return same and self._collected(self, other)
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -46,7 +55,7 @@ def settings() -> dict[str, Any]:
         "signal.pthread_sigmask()": sorted(signal.pthread_sigmask(signal.SIG_BLOCK, [])),
         "sys.getswitchinterval()": sys.getswitchinterval(),
         "gc.isenabled(), gc.get_threshold()": (gc.isenabled(), gc.get_threshold()),
-        "gc.freeze()": Unfrozen(),
+        "gc.freeze(), gc.unfreeze()": Frozen(),
         "os.getpriority()": os.getpriority(os.PRIO_PROCESS, 0),
         "os.sched_getaffinity()": getattr(os, "sched_getaffinity", lambda _: set())(0),
         "the working directory": pathlib.Path().stat().st_ino,

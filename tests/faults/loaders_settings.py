@@ -104,3 +104,19 @@ class FreezesBeforeForking(reference.DataLoader[Any]):
         if self.num_workers:
             gc.freeze()
         return super().__iter__()
+
+
+class ThawsAfterForking(reference.DataLoader[Any]):
+    """What was frozen for the forks is thawed afterwards, what the caller had frozen with it."""
+
+    CAUGHT_BY = ("lifecycle.leftovers",)
+    ANOMALY = "left-changed"
+
+    def __iter__(self) -> Any:
+        if not self.num_workers:
+            return super().__iter__()
+        gc.freeze()
+        try:
+            return super().__iter__()
+        finally:
+            gc.unfreeze()

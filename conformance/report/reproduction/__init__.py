@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from conformance.candidate import Description
 from conformance.clauses import Clause
+from conformance.report.reproduction.blows import left_shared
 from conformance.report.reproduction.checks import HELD, MESSAGES, REPORTED
 from conformance.report.reproduction.draft import Draft
 from conformance.report.reproduction.script import script
@@ -23,7 +24,7 @@ def reproduction(candidate: Description, clause: Clause, role: str, found: Found
     """The text of a script that exits 1 while the violation is there, 0 once it is gone."""
     draft = Draft(
         candidate, found.case, reports=clause.id in REPORTED, warned="warning" in clause.sentence,
-        messages=clause.id in MESSAGES, held=clause.id in HELD,
+        messages=clause.id in MESSAGES, held=clause.id in HELD, shared=left_shared(found.trace),
     )  # fmt: skip
     return script(draft, clause, role, found)
 

@@ -11,7 +11,7 @@ from conformance.report.reproduction.draft import Draft
 from conformance.report.reproduction.loader import LOADING
 from conformance.report.reproduction.sources import sampled
 from conformance.report.reproduction.states import surround
-from conformance.trace import Event
+from conformance.trace import Event, Trace
 
 STANDING = """\
 def standing():
@@ -21,14 +21,28 @@ def standing():
     own = [name for name in names if not any(word in name for word in ("_tracker", "forkserver"))]
     return {"children": len(own), "threads": threading.active_count(),
             "descriptors": len(os.listdir("/proc/self/fd")),
-            "settings": (settings(), warnings.filters[:])}
+            "segments": segments(), "settings": (settings(), warnings.filters[:])}
 def left(before):
     end = time.monotonic() + 7
     while (now := standing()) != before and time.monotonic() < end:
         time.sleep(0.05)
-    kinds = ("children", "descriptors", "threads")
+    kinds = ("children", "descriptors", "segments", "threads")
     other = ["settings"] * (now["settings"] != before["settings"])
     return sorted([kind for kind in kinds if now[kind] > before[kind]] + other)""".splitlines()
+
+SEGMENTS = """\
+def segments():
+    maps = pathlib.Path("/proc/self/maps").read_text(errors="replace").splitlines()
+    mapped = [line for line in maps if "/memfd:" in line or "/dev/shm/" in line]
+    return len(os.listdir("/dev/shm")) + len(mapped)""".splitlines()
+NO_SEGMENTS = ["def segments():", "    return 0  # other programs make and remove some, too"]
+
+
+def left_shared(trace: Trace) -> bool:
+    """Whether anything was left in shared memory."""
+    events = [event for rank in trace.ranks for event in rank.events]
+    left = [e.value for e in events if isinstance(e.operation, lo.Leftovers) and not e.error]
+    return any(value["segments"] for value in left)
 
 
 def before(draft: Draft) -> list[str]:
@@ -38,9 +52,10 @@ def before(draft: Draft) -> list[str]:
         draft.need("os", "pathlib", "threading", "time")
         draft.need("faulthandler", "gc", "multiprocessing", "numpy", "resource", "signal", "socket")
         draft.need("sys", "torch", "warnings")
-        sampled(draft, "Unfrozen", "settings")
+        sampled(draft, "Frozen", "settings")
+        draft.define("segments", SEGMENTS if draft.shared else NO_SEGMENTS)
         draft.define("standing", STANDING)
-        lines.append("before = standing()")
+        lines += ["gc.freeze()  # as one does who forks", "before = standing()"]
     if draft.has(lo.Printed):
         draft.need("os", "tempfile")
         lines += ["out, file = os.dup(1), tempfile.TemporaryFile()"]

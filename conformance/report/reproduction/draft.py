@@ -22,8 +22,8 @@ class Draft:
     kept: names of the variables that hold what the plan speaks of again, by kind ("data", "probe",
     "generator", "given"); emptied by each construction. classes: texts by name. reports: whether
     datasets and functions report what is asked of them. warned: whether warnings are looked at.
-    messages: whether the text of an exception is. held: whether its arguments are. head: what an
-    adapter imports and does first.
+    messages: whether the text of an exception is. held: whether its arguments are. shared: whether
+    anything was left in shared memory. head: what an adapter imports and does first.
     """
 
     candidate: Description
@@ -32,6 +32,7 @@ class Draft:
     warned: bool = False
     messages: bool = False
     held: bool = False
+    shared: bool = False
     kept: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     modules: set[str] = field(default_factory=set)
     names: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
