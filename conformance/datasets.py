@@ -60,7 +60,8 @@ class Mapped(Recipe):
     marked, from a plain list. A sample of a container for collation: dict, counter, tuple, named,
     nested, text, float, mingled (an int for even items, a float for odd ones), blended (so are a
     tensor and an array), array, mixed, foreign; of one that is to be kept: bag, row, pair, range.
-    views: a tensor of 75 KiB, and two more that lie in its memory, in another order and in part.
+    views: a tensor of 75 KiB, and three more that lie in its memory, in another order and in part.
+    turned: a dict whose keys stand in another order in each second item. sparse: such a tensor.
     wide: two large arrays. odd: one of `items.ODD`. formed: what `form` says.
 
     forms, each: the first `each` items are of the first form, as many of the second, and so on.
@@ -109,10 +110,10 @@ class Stream(Recipe):
     of consecutive elements), "uneven" (blocks of the given `lengths`; the last worker gives what
     the others leave), "told" (the worker whose turn `Tell` has set gives all), "none" (every worker
     gives all).
-    sized: it has `__len__`, which says n, or what it `claims`. gives, faults, gated: as for
-    `Mapped`; a gated stream stops before every `gated`-th element that a worker gives, and before
-    its last. again: asked after its end, it starts over. itself: it is its own iterator, and
-    `__iter__` starts it over.
+    sized: it has `__len__`, which says n, or what it `claims`, and a `__getitem__` for looking at
+    elements, which gives others than a pass. gives, faults, gated: as for `Mapped`; a gated stream
+    stops before every `gated`-th element that a worker gives, and before its last. again: asked
+    after its end, it starts over. itself: it is its own iterator, and `__iter__` starts it over.
     """
 
     n: int

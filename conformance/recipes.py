@@ -37,7 +37,7 @@ class Data(Recipe):
 SOURCES = ("ndarray", "tensor", "subset", "concat", "columns", "list", "sized", "endless")
 """Other datasets: n rows of an array or tensor, `torch.utils.data.Subset` of a longer one, a
 `ConcatDataset` of two, a `TensorDataset`, a list, one that has a length and no items, one that
-makes an item of any number."""
+makes an item of any number; the last two have attributes that tell of other things."""
 
 
 @dataclass(frozen=True, repr=False)

@@ -6,6 +6,7 @@ from conformance.conclusion import Check
 from conformance.properties import prove
 from conformance.scenarios import iterable as cases
 from conformance.scenarios import iterable_parts as parts
+from conformance.scenarios import loader_pairs as pairs
 
 
 @prove(
@@ -19,13 +20,20 @@ from conformance.scenarios import iterable_parts as parts
             parts.BROKEN,
             parts.BROKEN_AGAIN,
             cases.SIGNALLED,
+            pairs.STREAMED_PAIRS,
         ),
         "iterable.unsharded": (cases.UNSHARDED,),
         "iterable.length": (cases.GRID, cases.KINDS, cases.RESIZED),
-        "iterable.drop-last": (cases.GRID, cases.KINDS, parts.UNEVEN, cases.SIGNALLED),
+        "iterable.drop-last": (
+            cases.GRID,
+            cases.KINDS,
+            parts.UNEVEN,
+            cases.SIGNALLED,
+            pairs.STREAMED_PAIRS,
+        ),
         "iterable.drop-total": (cases.GRID, cases.KINDS),
         "iterable.ranks": (cases.RANKS,),
-        "iterable.order": (cases.ORDERS, cases.KINDS, parts.UNEVEN),
+        "iterable.order": (cases.ORDERS, cases.KINDS, parts.UNEVEN, pairs.STREAMED_PAIRS),
         "iterable.ends": (cases.KINDS, cases.GRID, parts.UNEVEN, parts.BROKEN, parts.BROKEN_AGAIN),
         "iterable.shared-seed": (cases.TOLD, cases.TOLD_SPAWNED, cases.SEEDS),
         "iterable.no-data": (cases.NO_DATA, cases.GRID, parts.UNEVEN),

@@ -7,6 +7,7 @@ from conformance.properties import prove
 from conformance.scenarios import iterable_parts as streams
 from conformance.scenarios import loader as cases
 from conformance.scenarios import loader_forms as forms
+from conformance.scenarios import loader_pairs as pairs
 from conformance.scenarios import loader_passes as passes
 from conformance.scenarios import loader_randomness as randomness
 from conformance.scenarios import loader_samplers as samplers
@@ -22,10 +23,11 @@ from conformance.scenarios import loader_samplers as samplers
             forms.FORMS,
             forms.SIGNALLED,
             cases.GROUPED,
+            pairs.MAPPED_PAIRS,
         ),
-        "loader.fetch-once": (cases.MODES, samplers.SAMPLED),
+        "loader.fetch-once": (cases.MODES, samplers.SAMPLED, pairs.MAPPED_PAIRS),
         "loader.collate": (cases.COLLATIONS, forms.FORMS),
-        "loader.length": (cases.MODES, samplers.SAMPLED),
+        "loader.length": (cases.MODES, samplers.SAMPLED, pairs.MAPPED_PAIRS),
         "loader.unsized": (cases.UNSIZED,),
         "loader.getitems": (cases.GETITEMS,),
         "loader.empty": (cases.EMPTY,),

@@ -39,7 +39,7 @@ WRONG = (
     "loaders_limits", "loaders_assumptions", "handed_over", "besides", "balanced_draws",
     "quotients", "settings_left", "loaders_shortcuts", "worker_shortcuts", "lifecycle_shortcuts",
     "lifecycle_threads", "loaders_oversights", "samplers_neglects", "loaders_neglects",
-    "loaders_settings", "worker_neglects",
+    "loaders_settings", "worker_neglects", "loaders_habits",
     "loaders_guesses", "samplers_guesses", "samplers_signs", "loaders_signs", "loaders_trusts",
     "samplers_lapses", "loaders_lapses", "worker_lapses", "samplers_slips",
     "loaders_slips", "worker_slips",

@@ -37,6 +37,7 @@ ORDERS: dict[str, Callable[[int], Numbers]] = {
     "Counting": np.arange,
     "Unsized": np.arange,
     "Lying": np.arange,
+    "Spent": np.arange,
     "Descending": lambda count: np.arange(count)[::-1],
     "Posing": lambda count: np.arange(count)[::-1],
     "Sourced": lambda count: np.arange(count)[::-1],

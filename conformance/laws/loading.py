@@ -141,6 +141,11 @@ def returned(trace: Trace) -> RankTrace:
     return trace.ranks[0]
 
 
+def singly(trace: Trace) -> Iterator[Trace]:
+    """What each rank saw, as if it were alone: of other ranks a loader knows nothing."""
+    return (replace(trace, ranks=(rank,), seen={}) for rank in trace.ranks)
+
+
 def built(trace: Trace) -> RankTrace:
     """The same, and that the loader could be constructed."""
     rank = returned(trace)

@@ -108,6 +108,8 @@ def _handed_over(setting: Setting) -> Iterator[Case]:
         numbers = tuple(7 * i % 10 for i in range(n))
         for kind in ("list", "backwards"):
             yield _case(setting, Values(numbers, kind), size, drop, changed)
+    for n, size, drop in itertools.product((1, 6), (1, 2, 4), (False, True)):
+        yield _case(setting, Probe("Spent", n), size, drop, [Iterate(), Iterate()])
 
 
 def _resized(n: int) -> list[Operation]:

@@ -97,6 +97,7 @@ def _kinds(setting: Setting) -> Iterator[Case]:
     for workers, size in ((0, 2), (0, None), (2, 2)):
         own = Stream(7, itself=True)
         yield loader(own, twice, batch_size=size, **counted(workers))
+    yield loader(Stream(8), twice, batch_size=3, drop_last=True)
 
 
 def _orders(setting: Setting) -> Iterator[Case]:
@@ -186,6 +187,10 @@ def _told(setting: Setting) -> Iterator[Case]:
         options: dict[str, Any] = {"num_workers": workers, "worker_init_fn": Init("mark"), **keep}
         yield _of(setting, loader(marked, TWICE, **options))
         yield _of(setting, loader(marked, TWICE, persistent_workers=True, **options))
+    if 2 in setting.world_sizes:
+        options["num_workers"] = 2
+        for grouped in ({"dataset": stream, **options}, {"dataset": marked, **options}):
+            yield Case(setting.role, grouped, TWICE, 2, world="group")
 
 
 def _told_spawned(setting: Setting) -> Iterator[Case]:

@@ -123,6 +123,11 @@ def _unsendable(setting: Setting) -> Iterator[Case]:
         for step in (Limit("descriptors", spare), Open("a"), Limit("descriptors", -1), Drop("a"))
     ]  # fmt: skip
     yield from alone(setting, Mapped(4), [*short, Leftovers(), Printed()])
+    begun: Steps = [Open("a"), Drain("a"), Drop("a"), Leftovers(), Leftovers()]
+    for spare in range(2, 16, 2):
+        begun += [Limit("descriptors", spare), Open("a"), Limit("descriptors", -1), Drop("a")]
+        begun.append(Leftovers())
+    yield from alone(setting, Mapped(4), begun)
 
 
 def _growth(setting: Setting) -> Iterator[Case]:

@@ -78,6 +78,8 @@ def _late(setting: Setting) -> Iterator[Case]:
         yield from alone(setting, Mapped(16, gives=gives), [Orphan()])
     queue = {"num_workers": 1, "prefetch_factor": 6}
     yield from alone(setting, Mapped(16, gives="slow"), [Orphan()], **queue)
+    again: Steps = [Shut(), Open("a"), Settle(), Drop("a"), Free(), Iterate()]
+    yield from alone(setting, Mapped(8, gated=1), again, **PERSISTENT)
 
 
 def _deaths(setting: Setting) -> Iterator[Case]:

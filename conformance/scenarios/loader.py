@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from conformance.case import Case
-from conformance.datasets import Collate, Init, Mapped, Order, Stream
+from conformance.datasets import Collate, Fault, Init, Mapped, Order, Stream
 from conformance.loading import Describe, Drop, Journal
 from conformance.operations import (
     Iterate,
@@ -98,6 +98,9 @@ def _again(setting: Setting) -> Iterator[Case]:
     for options in options_of(setting, ways):
         broken = [Open("a"), Take("a"), Drop("a"), Iterate(), Iterate()]
         yield loader(Mapped(5), broken, batch_size=2, **options)
+    amid = Order(6, faults=(Fault("sampler", 3, "OSError"),))
+    for options in options_of(setting, ({}, {"drop_last": True})):
+        yield loader(Mapped(6), [Iterate(), Iterate()], sampler=amid, batch_size=2, **options)
 
 
 @st.composite
@@ -138,6 +141,7 @@ def _collations(setting: Setting) -> Iterator[Case]:
         if takes(setting, num_workers=2):
             data = Mapped(3, gives=gives)
             yield loader(data, [Iterate(), Describe()], batch_size=2, num_workers=2)
+    yield loader(Mapped(3, gives="turned"), [Iterate(), Describe()], batch_size=2)
 
 
 def _posing(setting: Setting) -> Iterator[Case]:

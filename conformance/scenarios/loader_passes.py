@@ -110,6 +110,8 @@ def _after(setting: Setting) -> Iterator[Case]:
         data = Mapped(14, faults=tuple(Fault("item", at, "ValueError") for at in range(1, 13)))
         steps = [Open("a"), *[Take("a")] * 14, Drain("a")]
         yield loader(data, steps, batch_size=None, **counted(count))
+        alike = Mapped(6, faults=tuple(Fault("item", at, "Same") for at in (1, 3, 4)))
+        yield loader(alike, _walk(None), batch_size=None, **counted(count))
     free: dict[str, Any] = {"num_workers": 2, "prefetch_factor": 4, "in_order": False}
     if takes(setting, **free):
         burst = [Open("a"), Take("a"), Settle(), *[Take("a")] * 8, Drain("a")]

@@ -32,7 +32,10 @@ COLLATED = (
 )
 """Samples that the default collation puts together, two and two."""
 
-KEPT = ("bag", "row", "pair", "range", "nested", "named", "none", "foreign", "array", "scalar")
+KEPT = (
+    "bag", "row", "pair", "range", "nested", "named", "none", "foreign", "array", "scalar",
+    "sparse",
+)  # fmt: skip
 """Samples that are delivered as they are."""
 
 SHOWN: list[Operation] = [Iterate(), Describe()]

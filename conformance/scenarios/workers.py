@@ -192,6 +192,9 @@ def _ahead(setting: Setting) -> Iterator[Case]:
     plan = [Shut(), Open("a"), Settle(), Free(), Drain("a"), *again]
     options = {"num_workers": 2, "persistent_workers": True}
     yield loader(Mapped(12, gated=1), plan, sampler=Order(12), **options)
+    free: dict[str, Any] = {"num_workers": 2, "prefetch_factor": 2, "in_order": False}
+    if takes(setting, **free):
+        yield loader(Mapped(24, gated=1), [*steps, Journal()], sampler=Order(24), **free)
 
 
 def _late(setting: Setting) -> Iterator[Case]:

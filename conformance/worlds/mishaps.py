@@ -157,6 +157,7 @@ ORDINARY = tuple(name for name in BUILTIN if name not in NOT_ERRORS)
 EXCEPTIONS: dict[str, Callable[[str], BaseException]] = {
     **BUILTIN, "Direct": Direct, "Dropped": Dropped, "Long": Long, "FileName": FileName,
     "Empty": queue.Empty, "Full": queue.Full, "Leaked": leaked,
+    "Same": lambda _: ValueError("the same for all"),
     "Planned": Planned, "ValueError": ValueError, "KeyError": KeyError, "OSError": _errno,
     "UnicodeDecodeError": lambda text: UnicodeDecodeError("ascii", b"\xe9", 0, 1, text),
     "Coded": _coded, "IndexError": IndexError, "StopIteration": StopIteration,

@@ -65,6 +65,20 @@ class Endless(Unsized):
         raise Planned("read too far", FAR)
 
 
+class Spent(Unsized):
+    """What a generator is: its own iterator, of which nothing is left after the first pass."""
+
+    def __init__(self, count: int, at: int = 0) -> None:
+        super().__init__(count)
+        self.elements = super().__iter__()
+
+    def __iter__(self) -> Iterator[int]:
+        return self
+
+    def __next__(self) -> int:
+        return next(self.elements)
+
+
 class Lying(Counting):
     """Declares `at` items and yields `count`."""
 
@@ -187,7 +201,7 @@ class Bucketed(Pairs, BatchSampler):  # type: ignore[misc]
 PROBES: dict[str, Any] = {
     probe.__name__: probe
     for probe in (
-        Counting, Descending, Posing, Doubling, Unsized, Endless, Lying, Raising, Faltering,
+        Counting, Descending, Posing, Doubling, Unsized, Endless, Spent, Lying, Raising, Faltering,
         Epoched, Growing, Turning, Pairs, Sourced, Bucketed,
         TorchRandom, TorchUnsized, LateRandom, NumpyRandom, PythonRandom,
     )

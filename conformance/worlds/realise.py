@@ -47,13 +47,16 @@ class Dataset:
 
 
 class Sized:
-    """A dataset that has a length and nothing else."""
+    """A dataset that has a length and no items, and what tells of other things by its names."""
+
+    shape, size, n, num_samples = (2, 5), 10, 2, 2
+    data = targets = labels = samples = (0, 1)
 
     def __init__(self, n: int) -> None:
-        self.n = n
+        self.count = n
 
     def __len__(self) -> int:
-        return self.n
+        return self.count
 
 
 class Endless(Sized):

@@ -162,7 +162,16 @@ def _slow(i: int, _: Any) -> int:
 
 def _views(i: int, data: Any) -> list[torch.Tensor]:
     x = torch.arange(9600).reshape(96, 100) + i
-    return [x, x.t(), x[::2]]
+    return [x, x.t(), x[::2], x[1:]]
+
+
+def _turned(i: int, _: Any) -> dict[str, int]:
+    x, y = ("x", i), ("y", i + 10)
+    return dict([y, x] if i % 2 else [x, y])
+
+
+def _sparse(i: int, _: Any) -> torch.Tensor:
+    return torch.tensor([0, i + 1, 0]).to_sparse()
 
 
 SAMPLES: dict[str, Callable[[int, Any], Any]] = {
@@ -211,6 +220,8 @@ SAMPLES: dict[str, Callable[[int, Any], Any]] = {
     "row": _row,
     "pair": _pair,
     "views": _views,
+    "turned": _turned,
+    "sparse": _sparse,
     "wide": lambda i, _: [np.full(1 << 14, i), np.full((300, 100), i, dtype=np.float32)],
     "range": lambda i, _: {"x": torch.tensor(i), "ids": range(i, i + 2)},
 }
@@ -226,6 +237,8 @@ def make(gives: str, i: int, data: Any) -> Any:
 
 def describe(item: Any) -> str:
     """Type, shape and values of a batch as one line of text."""
+    if isinstance(item, torch.Tensor) and item.layout != torch.strided:
+        return f"{item.layout} {describe(item.to_dense())}"
     if isinstance(item, torch.Tensor):
         kind = str(item.dtype).removeprefix("torch.")
         pinned = ", pinned" if item.is_pinned() else ""

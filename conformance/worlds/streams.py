@@ -66,6 +66,7 @@ def _stream_class(base: type, sized: bool, itself: bool) -> type:
     methods: dict[str, Any] = {"__reduce__": lambda self: (_remake, (*kind, vars(self)))}
     if sized:
         methods["__len__"] = lambda self: _claimed(self.recipe.claims, self.n)
+        methods["__getitem__"] = lambda self, i: ("looked at", i)
     if itself:
         methods["__next__"] = lambda self: next(self.elements)
     return type("StreamData", (_Streaming, base), methods)

@@ -71,3 +71,30 @@ class ReplacesByTheShare(reference.WeightedBalanceClassSampler):
             )
         ]
         return iter(rng.permutation(np.concatenate(drawn)).tolist())
+
+
+class TargetsTellTheLength(reference.SequentialSampler):
+    """A dataset that has `targets` has as many items as these, whatever it says."""
+
+    CAUGHT_BY = ("sequential.order",)
+    ANOMALY = "not-sequential"
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(range(len(getattr(self.data_source, "targets", self.data_source))))
+
+
+class ReplaysIterators(reference.BatchSampler[Any]):
+    """An inner sampler that is an iterator is listed once, so that it lasts for every pass."""
+
+    CAUGHT_BY = ("batch.concatenation",)
+    ANOMALY = "foreign-index"
+
+    listed: list[Any] | None = None
+
+    def __iter__(self) -> Iterator[list[Any]]:
+        if not isinstance(self.sampler, Iterator):
+            yield from super().__iter__()
+            return
+        if self.listed is None:
+            self.listed = list(self.sampler)
+        yield from reference.BatchSampler(self.listed, self.batch_size, self.drop_last)

@@ -62,7 +62,8 @@ def wanted(trace: Trace, found: Pass) -> Numbers:
         return cut(trace, numbers(made.items))
     name = inner(trace).name
     require(name in ORDERS)
-    return cut(trace, ORDERS[name](count_of(made, found.n)))
+    spent = name == "Spent" and found.ordinal > 0
+    return cut(trace, ORDERS[name](0 if spent else count_of(made, found.n)))
 
 
 def lists(trace: Trace, found: Pass) -> list[str]:

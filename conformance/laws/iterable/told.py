@@ -13,7 +13,17 @@ from conformance import loading as lo
 from conformance.datasets import Init, Stream
 from conformance.laws import Violation, law, require
 from conformance.laws.iterable.streams import flat, passes
-from conformance.laws.loading import Run, arguments, built, returned, rows, runs, stream, workers
+from conformance.laws.loading import (
+    Run,
+    arguments,
+    built,
+    returned,
+    rows,
+    runs,
+    singly,
+    stream,
+    workers,
+)
 from conformance.trace import RankTrace, Trace
 
 COLUMNS = 5
@@ -31,6 +41,10 @@ def told(trace: Trace) -> list[Run]:
 
 @law("iterable.worker-info")
 def worker_info(trace: Trace) -> Violation | None:
+    return next(filter(None, map(_informed, singly(trace))), None)
+
+
+def _informed(trace: Trace) -> Violation | None:
     rank, data = returned(trace), arguments(trace.case)["dataset"]
     require(rank.events[0].error is None)
     for number, event in enumerate(rank.events):

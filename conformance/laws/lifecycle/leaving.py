@@ -9,6 +9,7 @@ from conformance import loading as lo
 from conformance import operations as op
 from conformance.laws import Violation, law, require
 from conformance.laws.lifecycle.views import (
+    GROWS,
     constructed,
     hangs,
     lives,
@@ -55,17 +56,21 @@ def failed_construction(trace: Trace) -> Violation | None:
         elif isinstance(did, lo.Leftovers) and failed and event.error is None and alive.at_rest:
             judged.append(event)
     require(failed and (judged or of(rank, lo.Printed)))
-    return remains(judged, why)
+    # multiprocessing itself loses a pipe where there is no descriptor left for its other end
+    return remains(judged, why, () if "descriptors" in _limits(rank) else GROWS)
+
+
+def _limits(rank: RankTrace) -> list[str]:
+    """What was limited in a case."""
+    steps = (event.operation for event in rank.events)
+    return sorted({did.what for did in steps if isinstance(did, lo.Limit)})
 
 
 def _refused(options: dict[str, Any], rank: RankTrace) -> str:
     """What it failed for: an option that is not everybody's, or a limit."""
-    limits = sorted(
-        {did.what for did in (e.operation for e in rank.events) if isinstance(did, lo.Limit)}
-    )
     held = ["dataset"] if getattr(options["dataset"], "gives", "") == "held" else []
     named = [k for k in options if k not in ("dataset", "num_workers")]
-    return ", ".join([*limits, *held, *named])
+    return ", ".join([*_limits(rank), *held, *named])
 
 
 @law("lifecycle.shutdown")

@@ -87,7 +87,11 @@ def counted(found: dict[str, Any], names: tuple[str, ...]) -> str:
     return f"{told}: {'; '.join(found['what'][:3])}"
 
 
-def remains(events: list[Event], why: str) -> Violation | None:
+GROWS = ("descriptors", "segments")
+"""What may grow from pass to pass."""
+
+
+def remains(events: list[Event], why: str, growing: tuple[str, ...] = GROWS) -> Violation | None:
     """Whether these `Leftovers`, each of a moment of rest, show that something stays, grows or
     is set otherwise.
 
@@ -105,7 +109,7 @@ def remains(events: list[Event], why: str) -> Violation | None:
         if found["changed"]:
             saw = f"other than before the construction is {', '.join(found['changed'])}"
             return Violation("left-changed", saw, about=why)
-        for name in ("descriptors", "segments"):
+        for name in growing:
             if place > 1 and before is not None and found[name] > before[name]:
                 saw = f"{name} grew from {before[name]} to {found[name]} over further passes"
                 return Violation(f"growing-{name}", f"{saw}: {found['what'][:6]}", about=why)

@@ -10,16 +10,28 @@ from conformance import operations as op
 from conformance.case import Case
 from conformance.laws import Violation, law, require
 from conformance.laws.comparison import is_allowed
-from conformance.laws.loader.due import collated, cut_alike, flat, lacks, mapped, passes, shuffled
+from conformance.laws.loader.due import (
+    collated,
+    cut_alike,
+    flat,
+    lacks,
+    mapped,
+    passes,
+    shuffled,
+    surplus,
+)
+from conformance.laws.loader.failures import faults
 from conformance.laws.loader.forms import agrees, strange
 from conformance.laws.loading import (
     Run,
+    arguments,
     built,
     collation,
     expected,
     hung,
     kinds,
     of,
+    ordered,
     records,
     returned,
     rows,
@@ -42,8 +54,10 @@ def _delivered(trace: Trace, rank: RankTrace) -> Violation | None:
         return Violation("refused", f"the construction raised {refused}")
     if mapped(trace.case).gives == "formed" or collation(trace.case) == "odd":
         return _formed(rank, trace.case)
+    before = _before_error(trace.case)
     for run, due in passes(rank, trace.case):
-        if run.errors:
+        due = due[:before]
+        if run.errors and before is None:
             saw = f"the pass raised {run.errors[0]}"
             return Violation("crash", saw, events=rows(rank, run))
         anomaly = _wrong(run, due, trace.case)
@@ -52,6 +66,12 @@ def _delivered(trace: Trace, rank: RankTrace) -> Violation | None:
             saw = f"{run.items} instead of {wanted}"
             return Violation(anomaly, saw, events=rows(rank, run))
     return None
+
+
+def _before_error(case: Case) -> int | None:
+    """How many batches the sampler gives before it raises; None if it does not."""
+    planned = [fault.at for fault in faults(case) if fault.where == "sampler"]
+    return planned[0] // (arguments(case).get("batch_size", 1) or 1) if planned else None
 
 
 def _formed(rank: RankTrace, case: Case) -> Violation | None:
@@ -88,6 +108,9 @@ def _wrong(run: Run, due: list[Any], case: Case) -> str:
     if shuffled(case):
         return "" if cut_alike(run, due, case) else "other-batches"
     wanted = collated(case, due)
+    if not ordered(case):
+        lost = run.finished and len(run.items) < len(wanted)
+        return "other-batches" if surplus(run.items, wanted) else "lost-batch" if lost else ""
     if run.items == (wanted if run.finished else wanted[: len(run.items)]):
         return ""
     shapes = [{type(item) for item in items} for items in (run.items, wanted)]

@@ -83,6 +83,7 @@ PATTERNS: dict[str, Pattern] = {
     "counter": lambda b: _plain(
         ("a", _tensor(b)), ("b", _tensor([2] * len(b))), kind="Counter"
     ),
+    "turned": lambda b: _plain(("x", _tensor(b)), ("y", _tensor([i + 10 for i in b]))),
     "tuple": lambda b: _inside(EITHER, _tensor(b), _tensor([[float(i)] for i in b], "float32")),
     "list": lambda b: _inside("list", _tensor(b), _tensor([i + 0.5 for i in b])),
     "named": lambda b: _inside("Point", _tensor([[[i]] for i in b], "int64"), _tensor(b)),

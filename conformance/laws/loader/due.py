@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from conformance import operations as op
 from conformance.case import Case
 from conformance.datasets import Mapped
 from conformance.laws import require
-from conformance.laws.loading import Run, arguments, collation, expected, runs
+from conformance.laws.loading import Run, arguments, collation, expected, ordered, runs
 from conformance.trace import Error, RankTrace
 
 NUMBERS = ("number", "tensor", "parcel")
@@ -79,4 +80,12 @@ def cut_alike(run: Run, due: list[Any], case: Case) -> bool:
     indices, sizes = flat(run.items), [len(flat([batch])) for batch in run.items]
     wanted = [len(flat([batch])) for batch in due]
     known = len(set(indices)) == len(indices) and set(indices) <= set(range(mapped(case).n))
-    return known and sizes == (wanted if run.finished else wanted[: len(sizes)])
+    complete = not run.finished or len(sizes) == len(wanted)
+    if not ordered(case):
+        return known and complete and not surplus(sizes, wanted)
+    return known and complete and sizes == wanted[: len(sizes)]
+
+
+def surplus(given: list[Any], wanted: list[Any]) -> Counter[str]:
+    """What was given and not wanted, or more often, whatever the order."""
+    return Counter(map(str, given)) - Counter(map(str, wanted))

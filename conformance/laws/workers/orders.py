@@ -11,6 +11,7 @@ from conformance import operations as op
 from conformance.case import Case
 from conformance.datasets import Stream
 from conformance.laws import Violation, law, require
+from conformance.laws.loader.due import surplus
 from conformance.laws.loading import (
     Run,
     ahead,
@@ -131,8 +132,7 @@ def unordered(trace: Trace) -> Violation | None:
     require(wanted is not None and len(rebuilt(rank)) == 1)
     assert wanted is not None
     for run in runs(rank):
-        surplus = Counter(map(str, run.items)) - Counter(map(str, wanted))
-        if surplus or (run.finished and len(run.items) < len(wanted)):
+        if surplus(run.items, wanted) or (run.finished and len(run.items) < len(wanted)):
             doubled = len(run.items) > len({str(item) for item in run.items})
             saw = f"{run.items} instead of {wanted} in any order"
             anomaly = "doubled-batch" if doubled else "lost-batch"

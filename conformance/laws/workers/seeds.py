@@ -9,6 +9,7 @@ bits each: by chance that happens once in 10^18 pairs.
 from __future__ import annotations
 
 import itertools
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -77,13 +78,14 @@ def constructions(rank: RankTrace) -> list[list[Run]]:
 
 
 def comparable(found: list[Drawn]) -> list[tuple[Drawn, Drawn]]:
-    """The pairs of streams of one source that are long enough; requires that there are any."""
-    pairs = [
-        (a, b) for a, b in itertools.combinations(found, 2)
-        if a.source == b.source and min(len(a.draws), len(b.draws)) >= AGREE_MIN
-    ]  # fmt: skip
-    require(pairs)
-    return pairs
+    """The pairs of streams of one source that begin alike; requires that any are long enough to be
+    compared."""
+    alike: dict[tuple[Any, ...], list[Drawn]] = defaultdict(list)
+    compared = [one for one in found if len(one.draws) >= AGREE_MIN]
+    for one in compared:
+        alike[one.source, one.draws[:AGREE_MIN]].append(one)
+    require(any(count > 1 for count in Counter(one.source for one in compared).values()))
+    return [pair for group in alike.values() for pair in itertools.combinations(group, 2)]
 
 
 def agree(a: Drawn, b: Drawn) -> bool:

@@ -24,8 +24,10 @@ def of_kind(draft: Draft, recipe: Data) -> str:
 
 
 SIZED = (
-    "class Sized:", "    def __init__(self, n):", "        self.n = n",
-    "    def __len__(self):", "        return self.n",
+    "class Sized:", "    shape, size, n, num_samples = (2, 5), 10, 2, 2",
+    "    data = targets = labels = samples = (0, 1)",
+    "    def __init__(self, n):", "        self.count = n",
+    "    def __len__(self):", "        return self.count",
 )  # fmt: skip
 
 ITEMS = ("    def __getitem__(self, i):", "        return i")

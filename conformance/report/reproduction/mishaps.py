@@ -23,6 +23,7 @@ CALLS = {
     "Local": "_local({text})",
     "Leaked": "leaked({text})",
     "Empty": "queue.Empty({text})",
+    "Same": "ValueError('the same for all')",
     "Full": "queue.Full({text})",
 }
 """How an exception is made, where that is not by its text alone."""

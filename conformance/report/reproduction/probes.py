@@ -21,7 +21,7 @@ PLAIN: dict[str, Callable[[Probe], list[object]]] = {
 They are not asked themselves: they know torch, and to import that takes longer than most runs.
 """
 
-UNSIZED = ("Unsized", "Endless", "TorchUnsized")
+UNSIZED = ("Unsized", "Endless", "TorchUnsized", "Spent")
 """Those without a length."""
 
 ITEMS = {
@@ -87,6 +87,8 @@ LISTED = 1_000
 
 def probe(draft: Draft, recipe: Probe) -> str:
     """The expression for a probe."""
+    if recipe.name == "Spent":
+        return f"iter(range({recipe.count}))"
     uncounted = not draft.has(Inspect, Resize) and not draft.candidate.bound
     if recipe.name in PLAIN and uncounted and recipe.count <= LISTED:
         return repr(PLAIN[recipe.name](recipe))

@@ -19,6 +19,7 @@ def stream(draft: Draft, recipe: Stream) -> str:
     if recipe.sized:
         length = size(draft, recipe.n) if recipe.claims is None else recipe.claims
         lines += ["    def __len__(self):", f"        return {length}"]
+        lines += ["    def __getitem__(self, i):", "        return 'looked at', i"]
     if draft.has(Resize):
         lines.append(f"    n = {recipe.n}")
     early = any(fault.where == "iter" for fault in recipe.faults)
