@@ -55,7 +55,7 @@ def test_global_states(check: Check) -> None:
         "loader.errors": (passes.ERRORS, streams.BROKEN, streams.BROKEN_AGAIN),
         "loader.stop-iteration": (passes.STOPS, passes.STOPPED_STARTS),
         "loader.reject": (cases.REFUSALS,),
-        "loader.after-error": (passes.AFTER, passes.GIVEN_UP),
+        "loader.after-error": (passes.AFTER, passes.GIVEN_UP, pairs.FAILING_PAIRS),
     }
 )
 def test_errors(check: Check) -> None:

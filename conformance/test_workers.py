@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from conformance.conclusion import Check
 from conformance.properties import prove
+from conformance.scenarios import loader_pairs as pairs
 from conformance.scenarios import worker_state as state
 from conformance.scenarios import worker_streams as streams
 from conformance.scenarios import workers as cases
@@ -19,8 +20,8 @@ from conformance.scenarios import workers as cases
             cases.STARTED,
         ),
         "workers.unordered": (cases.UNORDERED, cases.UNORDERED_AFTER, cases.ORDERS),
-        "workers.backpressure": (cases.AHEAD, cases.LATE, cases.ORDERS),
-        "workers.read-ahead": (cases.AHEAD, cases.LATE),
+        "workers.backpressure": (cases.AHEAD, cases.LATE, cases.ORDERS, pairs.AHEAD_PAIRS),
+        "workers.read-ahead": (cases.AHEAD, cases.LATE, pairs.AHEAD_PAIRS),
     }
 )
 def test_workers(check: Check) -> None:

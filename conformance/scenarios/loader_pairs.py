@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from conformance.case import Case
-from conformance.datasets import Collate, Init, Mapped, Order, Stream
-from conformance.loading import Drop, Journal
+from conformance.datasets import Collate, Fault, Init, Mapped, Order, Stream
+from conformance.loading import Drop, Journal, Settle
 from conformance.operations import Drain, Iterate, Len, Open, Operation, SetEpoch, Take
 from conformance.recipes import Generator
 from conformance.scenarios import Scenario, Setting
@@ -56,6 +56,32 @@ STREAMED: dict[str, Sequence[dict[str, Any]]] = {
     **SHARED,
 }  # fmt: skip
 
+WORKED: dict[str, Sequence[dict[str, Any]]] = {
+    **SHARED,
+    "workers": ({"num_workers": 2}, {"num_workers": 1, "prefetch_factor": 3}),
+}
+"""Options of a loader that has workers in any case."""
+
+AHEAD: dict[str, Sequence[dict[str, Any]]] = {
+    "data": ({"dataset": Mapped(24, gated=1), "sampler": Order(24)},), **WORKED,
+}  # fmt: skip
+"""Of loaders whose workers work ahead: the caller lets batches lie."""
+
+BROKEN = Mapped(6, faults=tuple(Fault("item", at, "Same") for at in (1, 4)))
+
+FAILING: dict[str, Sequence[dict[str, Any]]] = {
+    "data": ({"dataset": BROKEN, "batch_size": None}, {"dataset": BROKEN}),
+    **SHARED,
+}
+"""Of loaders over data of which two items cannot be had."""
+
+LYING: list[Operation] = [
+    Open("a"), Settle(), Take("a"), Settle(), Take("a", 2), Settle(), Drain("a"), Journal(),
+]  # fmt: skip
+
+WALK: list[Operation] = [Open("a"), *[Take("a")] * 6, Drain("a")]
+"""Each `next` apart."""
+
 NEED_WORKERS = ("kept", "timeout", "in_order")
 """What there is with workers only, or tells them apart."""
 
@@ -74,10 +100,13 @@ def _fits(chosen: Combination) -> bool:
 
 
 def _cases(
-    setting: Setting, factors: Mapping[str, Sequence[dict[str, Any]]], plans: int
+    setting: Setting,
+    factors: Mapping[str, Sequence[dict[str, Any]]],
+    plans: Sequence[list[Operation]],
+    most: int = 1,
 ) -> Iterator[Case]:
-    """As far as the candidate takes the options."""
-    widths = (1, 2) if 2 in setting.world_sizes else (1,)
+    """As far as the candidate takes the options; in groups of up to `most` ranks."""
+    widths = [width for width in (1, *setting.world_sizes) if width <= most]
 
     def given(chosen: Combination) -> dict[str, Any]:
         ways = (factors[name][choice] for name, choice in chosen.items() if name in factors)
@@ -86,11 +115,17 @@ def _cases(
     def fits(chosen: Combination) -> bool:
         return _fits(chosen) and takes(setting, **given(chosen))
 
-    for chosen in covering({**factors, "plan": range(plans), "width": widths}, fits):
+    for chosen in covering({**factors, "plan": plans, "width": widths}, fits):
         width = widths[chosen["width"]]
         world = "group" if width > 1 else "simulated"
-        yield Case(ROLE, given(chosen), PLANS[chosen["plan"]], width, world=world)
+        yield Case(ROLE, given(chosen), plans[chosen["plan"]], width, world=world)
 
 
-MAPPED_PAIRS = Scenario("loader-pairs", lambda setting: _cases(setting, MAPPED, len(PLANS)))
-STREAMED_PAIRS = Scenario("stream-pairs", lambda setting: _cases(setting, STREAMED, EPOCHS))
+MAPPED_PAIRS = Scenario("loader-pairs", lambda setting: _cases(setting, MAPPED, PLANS, 2))
+STREAMED_PAIRS = Scenario(
+    "stream-pairs", lambda setting: _cases(setting, STREAMED, PLANS[:EPOCHS], 2)
+)
+AHEAD_PAIRS = Scenario("ahead-pairs", lambda setting: _cases(setting, AHEAD, [LYING]))
+FAILING_PAIRS = Scenario(
+    "failing-pairs", lambda setting: _cases(setting, FAILING, [WALK, WALK * 2])
+)

@@ -60,9 +60,11 @@ def _registered(name: Any, rtype: str) -> None:
 
 
 def _opens(event: str, arguments: tuple[Any, ...]) -> None:
-    if event == "open" and _heard and isinstance(arguments[0], (str, bytes)):
-        path, made = Path(os.fsdecode(arguments[0])), (arguments[2] or 0) & os.O_CREAT
-        if made and path.is_relative_to(SHARED) and not path.exists():
+    if event != "open" or not _heard or not (arguments[2] or 0) & os.O_CREAT:
+        return
+    with contextlib.suppress(OSError, TypeError, ValueError):  # what is wrong with it, `open` tells
+        path = Path(os.fsdecode(arguments[0]))
+        if path.is_relative_to(SHARED) and not path.exists():
             _heard.add(str(path.relative_to(SHARED)))
 
 
