@@ -89,15 +89,22 @@ def test_batches_that_the_caller_makes_shorter(told, anomaly):
     "of",
     [
         case(Stream(3, shard="none"), ONE, num_workers=2),
-        case(Stream(3), ONE, num_workers=2, drop_last=True),
         case(Stream(3, faults=(Fault("item", 1, "OSError"),)), ONE),
         case(Stream(3, gives="marked"), ONE),
         case(Mapped(3), ONE),
     ],
 )
 def test_other_streams_are_not_judged(of):
-    """Streams that are not divided, that drop, that fail or that give something else."""
+    """Streams that are not divided, that fail or that give something else."""
     assert judged("iterable.once", traced(of, [0, 0])) == UNMET
+
+
+@pytest.mark.parametrize(("found", "anomaly"), [([0, 2], ""), ([0, 0], "element-repeated")])
+def test_with_drop_last_none_may_come_twice(found, anomaly):
+    """Elements may be missing; one that comes again was never left over."""
+    dropping = case(Stream(3), ONE, num_workers=2, drop_last=True)
+
+    assert judged("iterable.once", traced(dropping, found)) == anomaly
 
 
 def test_a_refused_construction_is_not_judged():

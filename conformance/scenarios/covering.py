@@ -22,8 +22,8 @@ def covering(factors: Mapping[str, Sequence[object]], fits: Fits) -> Iterator[Co
     for pair in sorted(unmet):
         if pair in unmet:
             found = _filled(dict(pair), factors, fits, unmet)
-            unmet -= {*itertools.combinations(sorted(found.items()), 2)}
-            yield found
+            unmet -= {pair, *itertools.combinations(sorted(found.items()), 2)}
+            yield from [found] * (len(found) == len(factors))
 
 
 Pair = tuple[tuple[str, int], ...]
@@ -39,12 +39,14 @@ def _pairs(factors: Mapping[str, Sequence[object]]) -> Iterator[Pair]:
 def _filled(
     begun: Combination, factors: Mapping[str, Sequence[object]], fits: Fits, unmet: set[Pair]
 ) -> Combination:
-    """The same with a choice for each factor."""
+    """The same with a choice for each factor; nothing if they do not go together."""
     made = dict(begun)
     for name in factors:
         if name not in made:
-            ways = (made | {name: choice} for choice in range(len(factors[name])))
-            made = max(filter(fits, ways), key=lambda way: _meets(way, name, unmet))
+            ways = [made | {name: choice} for choice in range(len(factors[name]))]
+            made = max(filter(fits, ways), key=lambda way: _meets(way, name, unmet), default={})
+            if not made:
+                return {}
     return made
 
 

@@ -32,11 +32,10 @@ COLLATED = (
 )
 """Samples that the default collation puts together, two and two."""
 
-KEPT = (
-    "bag", "row", "pair", "range", "nested", "named", "none", "foreign", "array", "scalar",
-    "sparse",
-)  # fmt: skip
+KEPT = ("bag", "row", "pair", "range", "nested", "named", "none", "foreign", "array", "scalar")
 """Samples that are delivered as they are."""
+
+KEEP: dict[str, Any] = {"batch_size": None, "collate_fn": Collate("list")}
 
 SHOWN: list[Operation] = [Iterate(), Describe()]
 
@@ -50,11 +49,10 @@ def _containers() -> Iterator[Case]:
         if not workers or gives in ("tensor", "nested", "named"):
             options: dict[str, Any] = {"num_workers": workers, "batch_size": 2}
             yield loader(Mapped(3, gives=gives), plan, pin_memory=True, **options)
-    keep: dict[str, Any] = {"batch_size": None, "collate_fn": Collate("list")}
     for workers, gives in itertools.product((0, 2), KEPT):
         if not workers or gives in ("bag", "row"):
             data = Mapped(2, gives=gives)
-            yield loader(data, plan, pin_memory=True, num_workers=workers, **keep)
+            yield loader(data, plan, pin_memory=True, num_workers=workers, **KEEP)
 
 
 def _without(setting: Setting) -> Iterator[Case]:
@@ -71,6 +69,9 @@ def _without(setting: Setting) -> Iterator[Case]:
         options |= {"batch_size": None, "collate_fn": Collate("list")}
         yield loader(Mapped(4, faults=(Fault("item", 2, "unpinnable"),)), plan, **options)
     yield from _containers()
+    sparse = Mapped(2, gives="sparse")  # not every accelerator can pin one
+    plan = [Devices(), *SHOWN, Pinned(), PLAIN, *SHOWN]
+    yield loader(sparse, plan, pin_memory=True, num_workers=0, **KEEP)
 
 
 def _pinned(setting: Setting) -> Iterator[Case]:

@@ -21,7 +21,7 @@ class AnySamplerGiven(DataLoader[Any]):
 
     def __init__(self, dataset: Any, *args: Any, **kwargs: Any) -> None:
         for name in ("sampler", "batch_sampler"):
-            if name in kwargs and not list(kwargs[name]):
+            if name in kwargs and next(iter(kwargs[name]), self) is self:
                 del kwargs[name]
         super().__init__(dataset, *args, **kwargs)
 

@@ -58,9 +58,11 @@ def once(trace: Trace) -> Violation | None:
 
 
 def _once(trace: Trace) -> Violation | None:
+    if stream(trace.case).faults:
+        return _twice(trace)
     if stream(trace.case).gives in TEXTS or collation(trace.case) == "thin":
         return _described(trace)
-    if stream(trace.case).faults or dropping(trace.case):
+    if dropping(trace.case):
         return _twice(trace)
     data, rank = undisturbed(trace, *DIVIDED), built(trace)
     require(runs(rank))
