@@ -78,8 +78,6 @@ def _late(setting: Setting) -> Iterator[Case]:
         yield from alone(setting, Mapped(16, gives=gives), [Orphan()])
     queue = {"num_workers": 1, "prefetch_factor": 6}
     yield from alone(setting, Mapped(16, gives="slow"), [Orphan()], **queue)
-    again: Steps = [Shut(), Open("a"), Settle(), Drop("a"), Free(), Iterate()]
-    yield from alone(setting, Mapped(8, gated=1), again, **PERSISTENT)
 
 
 def _deaths(setting: Setting) -> Iterator[Case]:
@@ -149,6 +147,8 @@ def _resting(setting: Setting) -> Iterator[Case]:
     turned: dict[str, Any] = {"sampler": Order(8, "epochs"), **PERSISTENT}
     yield from alone(setting, Mapped(8, gated=1), [*busy, Drop("a"), *other], **turned)
     yield from alone(setting, Mapped(8), [Orphan(between=True)], **PERSISTENT)
+    again: Steps = [Shut(), Open("a"), Settle(), Drop("a"), Free(), Iterate()]
+    yield from alone(setting, Mapped(8, gated=1), again, **PERSISTENT)
 
 
 def _threads(setting: Setting) -> Iterator[Case]:
