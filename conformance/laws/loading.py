@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -10,7 +10,7 @@ from conformance import loading as lo
 from conformance import operations as op
 from conformance.case import Case
 from conformance.datasets import Collate, Fault, Mapped, Order, Stream
-from conformance.laws import require
+from conformance.laws import Violation, require
 from conformance.laws.inner import inner_pass
 from conformance.recipes import Probe, Raw, Role, Values, part
 from conformance.trace import Error, Event, Items, RankTrace, Record, Trace
@@ -141,9 +141,10 @@ def returned(trace: Trace) -> RankTrace:
     return trace.ranks[0]
 
 
-def singly(trace: Trace) -> Iterator[Trace]:
-    """What each rank saw, as if it were alone: of other ranks a loader knows nothing."""
-    return (replace(trace, ranks=(rank,), seen={}) for rank in trace.ranks)
+def rank_by_rank(trace: Trace, judge: Callable[[Trace], Violation | None]) -> Violation | None:
+    """The first violation in what a rank saw, as if it were alone: a loader knows of no others."""
+    alone = (replace(trace, ranks=(rank,), seen={}) for rank in trace.ranks)
+    return next(filter(None, map(judge, alone)), None)
 
 
 def built(trace: Trace) -> RankTrace:

@@ -23,7 +23,8 @@ def covering(factors: Mapping[str, Sequence[object]], fits: Fits) -> Iterator[Co
         if pair in unmet:
             found = _filled(dict(pair), factors, fits, unmet)
             unmet -= {pair, *itertools.combinations(sorted(found.items()), 2)}
-            yield from [found] * (len(found) == len(factors))
+            if found:
+                yield found
 
 
 Pair = tuple[tuple[str, int], ...]

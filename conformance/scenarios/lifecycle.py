@@ -118,16 +118,17 @@ def _unsendable(setting: Setting) -> Iterator[Case]:
     given = {"collate_fn": Collate("lambda"), "multiprocessing_context": "spawn"}
     yield from alone(setting, Mapped(4), _repeated(steps, 1), **given)
     yield from alone(setting, Mapped(4), [Daemon(), Open("a"), Drain("a"), Drop(), Printed()])
-    short: Steps = [
-        step for spare in range(0, 16, 2)
-        for step in (Limit("descriptors", spare), Open("a"), Limit("descriptors", -1), Drop("a"))
-    ]  # fmt: skip
+    short = [step for spare in range(0, 16, 2) for step in _short_of(spare)]
     yield from alone(setting, Mapped(4), [*short, Leftovers(), Printed()])
     begun: Steps = [Open("a"), Drain("a"), Drop("a"), Leftovers(), Leftovers()]
     for spare in (5, 8, 11):
-        begun += [Limit("descriptors", spare), Open("a"), Limit("descriptors", -1), Drop("a")]
-        begun.append(Leftovers())
+        begun += [*_short_of(spare), Leftovers()]
     yield from alone(setting, Mapped(4), begun)
+
+
+def _short_of(spare: int) -> Steps:
+    """A start with so few descriptors to spare."""
+    return [Limit("descriptors", spare), Open("a"), Limit("descriptors", -1), Drop("a")]
 
 
 def _growth(setting: Setting) -> Iterator[Case]:

@@ -106,7 +106,7 @@ def _cases(
     most: int = 1,
 ) -> Iterator[Case]:
     """As far as the candidate takes the options; in groups of up to `most` ranks."""
-    widths = [width for width in (1, *setting.world_sizes) if width <= most]
+    widths = [width for width in sorted({1, *setting.world_sizes}) if width <= most]
 
     def given(chosen: Combination) -> dict[str, Any]:
         ways = (factors[name][choice] for name, choice in chosen.items() if name in factors)

@@ -41,18 +41,20 @@ SHOWN: list[Operation] = [Iterate(), Describe()]
 
 PLAIN = Rebuild((("pin_memory", False),))
 
+BOTH: list[Operation] = [Devices(), *SHOWN, Pinned(), PLAIN, *SHOWN]
+"""A pass with pinned memory, and one without."""
+
 
 def _containers() -> Iterator[Case]:
     """The same passes with and without pinned memory; without workers all, with workers some."""
-    plan: list[Operation] = [Devices(), *SHOWN, Pinned(), PLAIN, *SHOWN]
     for workers, gives in itertools.product((0, 2), COLLATED):
         if not workers or gives in ("tensor", "nested", "named"):
             options: dict[str, Any] = {"num_workers": workers, "batch_size": 2}
-            yield loader(Mapped(3, gives=gives), plan, pin_memory=True, **options)
+            yield loader(Mapped(3, gives=gives), BOTH, pin_memory=True, **options)
     for workers, gives in itertools.product((0, 2), KEPT):
         if not workers or gives in ("bag", "row"):
             data = Mapped(2, gives=gives)
-            yield loader(data, plan, pin_memory=True, num_workers=workers, **KEEP)
+            yield loader(data, BOTH, pin_memory=True, num_workers=workers, **KEEP)
 
 
 def _without(setting: Setting) -> Iterator[Case]:
@@ -66,12 +68,11 @@ def _without(setting: Setting) -> Iterator[Case]:
         yield loader(Stream(9), plan, **options)
         if workers:
             yield loader(Mapped(9), plan, persistent_workers=True, **options)
-        options |= {"batch_size": None, "collate_fn": Collate("list")}
+        options |= KEEP
         yield loader(Mapped(4, faults=(Fault("item", 2, "unpinnable"),)), plan, **options)
     yield from _containers()
     sparse = Mapped(2, gives="sparse")  # not every accelerator can pin one
-    plan = [Devices(), *SHOWN, Pinned(), PLAIN, *SHOWN]
-    yield loader(sparse, plan, pin_memory=True, num_workers=0, **KEEP)
+    yield loader(sparse, BOTH, pin_memory=True, num_workers=0, **KEEP)
 
 
 def _pinned(setting: Setting) -> Iterator[Case]:
@@ -93,7 +94,7 @@ def _errors(setting: Setting) -> Iterator[Case]:
     """One item in the middle cannot be pinned; the same in the second pass of lasting workers."""
     data = Mapped(5, faults=(Fault("item", 2, "unpinnable"),))
     plan = [Devices(), Open("a"), Take("a", 2), Take("a"), Drain("a")]
-    keep: dict[str, Any] = {"batch_size": None, "collate_fn": Collate("list"), "pin_memory": True}
+    keep: dict[str, Any] = {**KEEP, "pin_memory": True}
     for workers in (0, 1, 2):
         yield loader(data, plan, "alone", num_workers=workers, **keep)
     options: dict[str, Any] = {"num_workers": 2, "persistent_workers": True}

@@ -16,7 +16,7 @@ import plain_loader
 import torch
 import torch.distributed as dist
 from plain_loader import Crew
-from reporting import Reporting
+from reporting import Reporting, Wrapped
 
 from reference import BatchSampler, DataLoader, IterableDataset, get_worker_info
 from reference.loader.collate import default_collate, mapped
@@ -76,19 +76,6 @@ class RestOfAFailedBatch(DataLoader[Any]):
             self.batch_sampler = _Filling(self.sampler, self.batch_size or 1, self.drop_last)
 
 
-class _Places:
-    """The elements of a stream, as `__getitem__` gives them."""
-
-    def __init__(self, stream: Any) -> None:
-        self.stream = stream
-
-    def __len__(self) -> int:
-        return len(self.stream)
-
-    def __getitem__(self, index: int) -> Any:
-        return self.stream[index]
-
-
 class ReadsStreamsByIndex(DataLoader[Any]):
     """A stream that has a length and gives single elements, too, is read like a list."""
 
@@ -99,7 +86,7 @@ class ReadsStreamsByIndex(DataLoader[Any]):
         kind = type(dataset)
         listed = hasattr(kind, "__len__") and kind.__getitem__ is not IterableDataset.__getitem__
         streams = isinstance(dataset, IterableDataset) and listed
-        super().__init__(_Places(dataset) if streams else dataset, *args, **options)
+        super().__init__(Wrapped(dataset) if streams else dataset, *args, **options)
 
 
 def _dense(batch: Any) -> Any:

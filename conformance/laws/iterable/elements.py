@@ -32,10 +32,10 @@ from conformance.laws.loading import (
     kinds,
     of,
     ordered,
+    rank_by_rank,
     records,
     rows,
     runs,
-    singly,
     stream,
     workers,
 )  # fmt: skip
@@ -54,7 +54,7 @@ WAIT_S = 5.0
 @law("iterable.once")
 def once(trace: Trace) -> Violation | None:
     """After an error, and with `drop_last`, elements may be missing, but none comes twice."""
-    return next(filter(None, map(_once, singly(trace))), None)
+    return rank_by_rank(trace, _once)
 
 
 def _once(trace: Trace) -> Violation | None:

@@ -17,10 +17,10 @@ from conformance.laws.loading import (
     Run,
     arguments,
     built,
+    rank_by_rank,
     returned,
     rows,
     runs,
-    singly,
     stream,
     workers,
 )
@@ -41,7 +41,7 @@ def told(trace: Trace) -> list[Run]:
 
 @law("iterable.worker-info")
 def worker_info(trace: Trace) -> Violation | None:
-    return next(filter(None, map(_informed, singly(trace))), None)
+    return rank_by_rank(trace, _informed)
 
 
 def _informed(trace: Trace) -> Violation | None:

@@ -56,7 +56,7 @@ def failed_construction(trace: Trace) -> Violation | None:
         elif isinstance(did, lo.Leftovers) and failed and event.error is None and alive.at_rest:
             judged.append(event)
     require(failed and (judged or of(rank, lo.Printed)))
-    # multiprocessing itself loses a pipe where there is no descriptor left for its other end
+    # Python itself loses a pipe where there is no descriptor left for the end of a worker
     return remains(judged, why, () if "descriptors" in _limits(rank) else GROWS)
 
 
