@@ -181,6 +181,21 @@ def test_unpicklable_dataset_of_a_persistent_loader():
     assert [list(loader) for dataset.epoch in range(2)] == [[1, 2], [101, 102]]
 
 
+def test_persistent_workers_are_given_a_class_that_is_younger_than_they():
+    """An object of a class that idle workers do not know reaches new ones, and no pass fails."""
+    dataset = State(2)
+    loader = DataLoader(
+        dataset, None, num_workers=2, persistent_workers=True, multiprocessing_context="fork"
+    )
+    assert list(loader) == [1, 1]
+    younger = type("Younger", (), {"__module__": __name__})
+    globals()["Younger"], dataset.held, dataset.epoch = younger, younger(), 1
+    try:
+        assert [list(loader) for _ in range(2)] == [[101, 101]] * 2
+    finally:
+        del globals()["Younger"]
+
+
 @EITHER
 def test_worker_init_fn_is_called_for_each_pass(persistent):
     """It may prepare the dataset, which each pass has anew."""

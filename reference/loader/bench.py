@@ -20,13 +20,14 @@ class Bench:
     def begin(self, job: Job, context: BaseContext, seed: int) -> Crew:
         """A crew for a new pass that has been told to begin."""
         crew, self._idle = self._idle, None
-        parcel = _packed(job.dataset) if crew is not None and crew.healthy() else None
-        if crew is None or parcel is None:
-            if crew is not None:
-                crew.dismiss()
-            crew = Crew(job, context)
-        dataset, descriptor = parcel or (None, None)
-        crew.begin(Begin(seed, dataset), descriptor)
+        if crew is not None:
+            if crew.healthy() and (parcel := _packed(job.dataset)):
+                dataset, descriptor = parcel
+                if crew.begin(Begin(seed, dataset), descriptor):
+                    return crew
+            crew.dismiss()
+        crew = Crew(job, context)
+        crew.begin(Begin(seed, None))
         return crew
 
     def release(self, crew: Crew) -> None:

@@ -21,9 +21,12 @@ from weakref import WeakSet
 
 from reference.loader.channel import Channel, Message
 from reference.loader.failure import WorkerDied
-from reference.loader.worker import Begin, End, Job, Task, work
+from reference.loader.worker import TAKEN, Begin, End, Job, Task, work
 
 FAREWELL_S = 1.0
+
+TAKEN_S = 10.0
+"""So long a dataset may be unpickled by idle workers; new ones are given theirs at the start."""
 
 POLL_S_MAX = 1e6
 """poll(2) takes so many milliseconds as an int holds; whoever has more time asks again."""
@@ -99,14 +102,28 @@ class Crew:
                 _blame_argument(job, error)
             raise
 
-    def begin(self, order: Begin, descriptor: int | None = None) -> None:
-        """Start a pass; the descriptor belongs to the dataset, and is closed."""
+    def begin(self, order: Begin, descriptor: int | None = None) -> bool:
+        """Start a pass; the descriptor belongs to the dataset, and is closed.
+
+        False if a worker cannot take the dataset: it has a class, say, that is younger than they.
+        """
         self.turn += 1
         try:
             self._tell_all(order, descriptor)
         finally:
             if descriptor is not None:
                 os.close(descriptor)
+        return order.dataset is None or self._taken()
+
+    def _taken(self) -> bool:
+        waiting = {member.id for member in self.members}
+        deadline = time.monotonic() + TAKEN_S
+        while waiting and not self.death and (left_s := deadline - time.monotonic()) > 0:
+            answers = [(member.id, message) for member, message in self.receive(left_s, None)]
+            if any(message.body != TAKEN for _, message in answers):
+                return False
+            waiting.difference_update(worker for worker, _ in answers)
+        return not waiting
 
     def end(self) -> None:
         """Let the workers rest; what they still send belongs to a pass that is over."""

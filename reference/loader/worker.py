@@ -26,6 +26,9 @@ from reference.loader.seeds import reseed_attributes, seed_worker
 
 POLL_S = 1.0
 
+TAKEN, REFUSED = b"taken", b"refused"
+"""What a worker answers, before any task, to a pass with a dataset that it has to unpickle."""
+
 
 class Begin(NamedTuple):
     """Start of a pass. dataset: packed, or None for the one that the process was started with."""
@@ -128,6 +131,7 @@ class Worker:
         self._connection = connection
         self._id = worker
         self._job = job
+        self._dataset = job.dataset
         self._tasks: deque[Message] = deque()
         self._fetch: Fetcher = _nothing
 
@@ -145,15 +149,26 @@ class Worker:
         self._tasks.clear()
         self._fetch = _nothing
         order = pickle.loads(message.body)
-        if isinstance(order, Begin):
-            self._fetch = self._begin(order, message)
+        if isinstance(order, Begin) and (order.dataset is None or self._took(order, message)):
+            self._fetch = self._begin(order)
 
-    def _begin(self, order: Begin, message: Message) -> Fetcher:
+    def _took(self, order: Begin, message: Message) -> bool:
+        """Whether this worker has the dataset that was sent; it says so."""
+        try:
+            assert order.dataset is not None
+            self._dataset = parcel.unpacked(order.dataset, message.file(), mmap.ACCESS_COPY)
+            answer = TAKEN
+        except Exception:
+            answer = REFUSED
+        finally:
+            message.close()
+        self._connection.send(Message(message.turn, 0, answer))
+        return answer == TAKEN
+
+    def _begin(self, order: Begin) -> Fetcher:
         global _info
         try:
-            dataset = self._job.dataset
-            if order.dataset is not None:
-                dataset = parcel.unpacked(order.dataset, message.file(), mmap.ACCESS_COPY)
+            dataset = self._dataset
             seed_worker(order.seed, self._id)
             reseed_attributes(dataset, order.seed, self._id)
             _info = WorkerInfo(self._id, self._job.num_workers, order.seed + self._id, dataset)
@@ -165,8 +180,6 @@ class Worker:
         except BaseException as error:
             failure = Failure(error, lasting=True)
             return lambda task: failure
-        finally:
-            message.close()
 
     def _initialise(self) -> None:
         try:
