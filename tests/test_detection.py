@@ -83,7 +83,7 @@ def test_failing_import_is_a_detection(detector: Detector) -> None:
 def test_search_out_of_time_raises(detector: Detector) -> None:
     """The bound on a search is looked at after each clause."""
     with pytest.raises(TimeoutError):
-        detector.first(f"{ZOO / 'honest.py'}:DistributedSampler", within_s=0.0)
+        detector.first(f"{ZOO / 'honest.py'}:DistributedSampler", ("sampler.length",), within_s=0.0)
 
 
 def test_fresh_ranks_remember_nothing(detector: Detector) -> None:
