@@ -17,7 +17,6 @@ from zoo import SAMPLING, WHOLE
 import reference
 from conformance.baseline import layered
 from conformance.candidate import Source
-from conformance.clauses import CHAPTERS
 from conformance.examine import Options
 from conformance.properties import Property, everything
 from conformance.roles import ROLES
