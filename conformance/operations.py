@@ -202,6 +202,13 @@ class Overwrite(Operation):
 
 
 @dataclass(frozen=True, repr=False)
+class Lengthen(Operation):
+    """The caller appends `count` items to the lists that it passed; below 0: takes them away."""
+
+    count: int
+
+
+@dataclass(frozen=True, repr=False)
 class Forget(Operation):
     """The caller forgets what it has handed over, and garbage is collected."""
 
@@ -228,6 +235,6 @@ class Inspect(Operation):
 
 OPERATIONS: tuple[type[Operation], ...] = (
     Rebuild, Refill, Neighbour, Len, SetEpoch, Iterate, Passes, Epochs, Open, Take, Drain, Scribble,
-    Look, Globals, Reseed, Surround, Threads, Copy, Resize, Overwrite, Forget, Arguments, Inner,
-    Twin, Inspect,
+    Look, Globals, Reseed, Surround, Threads, Copy, Resize, Overwrite, Lengthen, Forget, Arguments,
+    Inner, Twin, Inspect,
 )  # fmt: skip

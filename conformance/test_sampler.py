@@ -19,6 +19,7 @@ from conformance.scenarios.refusals import FLAGS, REFUSALS
             cases.TOUR,
             cases.RESIZED,
             cases.FLAGGED,
+            cases.LENGTHENED,
             wrapper_inners.MEASURED,
         ),
         "sampler.length-silent": (cases.LEN_BETWEEN,),

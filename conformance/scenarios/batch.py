@@ -110,6 +110,9 @@ def _handed_over(setting: Setting) -> Iterator[Case]:
             yield _case(setting, Values(numbers, kind), size, drop, changed)
     for n, size, drop in itertools.product((1, 6), (1, 2, 4), (False, True)):
         yield _case(setting, Probe("Spent", n), size, drop, [Iterate(), Iterate()])
+    left: list[Operation] = [Open("a"), Take("a", 2), Open("a"), Drain("a")]
+    for n, size, drop in itertools.product((9, 10), (1, 2), (False, True)):
+        yield _case(setting, Probe("Spent", n), size, drop, left)
 
 
 def _resized(n: int) -> list[Operation]:

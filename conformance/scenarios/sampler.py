@@ -161,6 +161,7 @@ ARGUMENTS = scenario("arguments kept", plans.arguments_kept, narrow=fit.listed)
 ALIASED = scenario(
     "arguments overwritten", plans.aliased, narrow=fit.mutable, more=subjects.containers
 )
+LENGTHENED = scenario("arguments lengthened", plans.lengthened, narrow=fit.listed)
 ELSEWHERE = scenario(
     "other global states", plans.elsewhere, narrow=fit.private, more=subjects.containers,
     large=plans.often,

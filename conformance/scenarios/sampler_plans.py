@@ -14,6 +14,7 @@ from conformance.operations import (
     Globals,
     Iterate,
     Len,
+    Lengthen,
     Look,
     Open,
     Operation,
@@ -139,6 +140,13 @@ def aliased(setting: Setting, made: Made) -> Plan | None:
     roles = ("SubsetRandomSampler", "WeightedRandomSampler")
     copied = setting.role in roles or setting.role.endswith("ClassSampler")
     return _twice(setting, [Overwrite()]) if copied else None
+
+
+def lengthened(setting: Setting, made: Made) -> Plan | None:
+    """The caller goes on with the list that it has passed, and looks at the length meanwhile."""
+    held = any(isinstance(value, Values) and value.kind == "list" for value in made.values())
+    asked: Plan = [Len(), Iterate(), Len()]
+    return [*asked, Lengthen(3), *asked, Lengthen(-4), *asked] if held else None
 
 
 STEP_BY_STEP: Plan = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -51,13 +52,15 @@ def large(setting: Setting) -> list[Arguments]:
 
 
 def sources(setting: Setting) -> Iterator[Arguments]:
-    """Every kind of dataset."""
+    """Every kind of dataset; a batch that is to hold all there is, however much."""
     name = FIRST[setting.role]
     if setting.role in ("SequentialSampler", "RandomSampler", "DistributedSampler"):
         for n, kind in enumerate(SOURCES, 3):
             yield {name: Data(n, kind)}
     if setting.role == "RandomSampler":
         yield {name: Data(4, "ndarray"), "replacement": True, "num_samples": 40}
+    if setting.role == "BatchSampler":
+        yield {name: Probe("Descending", 5), "batch_size": sys.maxsize // 2, "drop_last": False}
 
 
 def paged(setting: Setting) -> Iterator[Arguments]:

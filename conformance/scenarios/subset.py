@@ -64,9 +64,10 @@ def _kinds_small(setting: Setting) -> Iterator[Case]:
     steps = [Values(items, kind) for items in STEPS for kind in KINDS if kind[0] in "rn"]
     gaps = ((0, 3, 5), (4, 4, 0), (0, 1, 1, 0), (255, 0, 254))
     others = [Values(items, kind) for items in gaps for kind in KINDS if kind != "range"]
+    tensors = [Values((0, 3, 3, 9), kind) for kind in ("list.tensor", "tuple.tensor")]
     powers = (7, 8, 15, 16, 31, 32)  # where a type of so many bits ends, signed or not
     wide = [Values((3, (1 << power) - less)) for power in powers for less in (1, 0)]
-    for indices in (*runs, *steps, *others, *wide):
+    for indices in (*runs, *steps, *others, *wide, *tensors):
         yield Case(setting.role, {"indices": indices}, [Iterate()] * 2)
 
 

@@ -41,6 +41,7 @@ ONE_HEAVY = Runs(((1.0, 1500), (1500.0, 1), (1.0, 499)))
 FULL = (
     ("ndarray.uint8", 60), ("int8", 30), ("ndarray.int32", 5 * 10**8), ("int64", 10**18),
     ("ndarray.float16", 15_000), ("float16", 15_000), ("list.float32", 1.0), ("list.int64", 1),
+    ("bfloat16", 1.0),
 )  # fmt: skip
 """Kinds of weights and scales: of most, the sum is too large for their own type."""
 

@@ -140,6 +140,8 @@ def _agree_small(setting: Setting) -> Iterator[Case]:
     late: list[Plan] = [[Iterate(), Iterate(), Iterate()], plans[1]]
     for plan, width in itertools.product(late, (2, 3)):
         yield wrapped(Probe("LateRandom", 12), plan, width, {}, ambient=setting.seed)
+    for plan, width in itertools.product(plans, (2, 3)):
+        yield wrapped(Probe("StepRandom", 12), plan, width, {}, ambient=setting.seed)
 
 
 @st.composite

@@ -16,6 +16,7 @@ from conformance.worlds.random_probes import (
     LateRandom,
     NumpyRandom,
     PythonRandom,
+    StepRandom,
     TorchRandom,
     TorchUnsized,
 )
@@ -70,13 +71,17 @@ class Spent(Unsized):
 
     def __init__(self, count: int, at: int = 0) -> None:
         super().__init__(count)
-        self.elements = super().__iter__()
+        self.elements = (place for place in range(count))
 
     def __iter__(self) -> Iterator[int]:
         return self
 
     def __next__(self) -> int:
         return next(self.elements)
+
+    def close(self) -> None:
+        """Nothing more comes of it."""
+        self.elements.close()
 
 
 class Lying(Counting):
@@ -203,6 +208,6 @@ PROBES: dict[str, Any] = {
     for probe in (
         Counting, Descending, Posing, Doubling, Unsized, Endless, Spent, Lying, Raising, Faltering,
         Epoched, Growing, Turning, Pairs, Sourced, Bucketed,
-        TorchRandom, TorchUnsized, LateRandom, NumpyRandom, PythonRandom,
+        TorchRandom, TorchUnsized, LateRandom, NumpyRandom, PythonRandom, StepRandom,
     )
 }  # fmt: skip

@@ -36,6 +36,15 @@ class LateRandom(TorchRandom):
         return iter(range(self.count) if early else torch.randperm(self.count).tolist())
 
 
+class StepRandom(TorchRandom):
+    """Each item is drawn when it is asked for, from `random`: others may have drawn meanwhile."""
+
+    def __iter__(self) -> Iterator[int]:
+        self.seen["passes"] += 1
+        left = list(range(self.count))
+        return map(left.pop, map(random.randrange, range(self.count, 0, -1)))
+
+
 class NumpyRandom(TorchRandom):
     """The same from numpy's global state."""
 

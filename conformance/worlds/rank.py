@@ -235,6 +235,10 @@ class Rank:
         self.made.overwrite()
         return None, None
 
+    def _lengthen(self, step: op.Lengthen) -> tuple[Any, Any]:
+        self.made.lengthen(step.count)
+        return None, None
+
     def _arguments(self, _: op.Arguments) -> tuple[Any, Any]:
         return (self.made.handed_over, self.made.digest()), None
 
@@ -258,6 +262,6 @@ class Rank:
         op.Take: _take, op.Drain: _drain, op.Scribble: _scribble, op.Look: _look,
         op.Globals: _globals, op.Reseed: _reseed, op.Surround: _surround, op.Copy: _copy,
         op.Resize: _resize, op.Overwrite: _overwrite, op.Forget: _forget, op.Arguments: _arguments,
-        op.Threads: _threads,
+        op.Threads: _threads, op.Lengthen: _lengthen,
         op.Inspect: _inspect, op.Inner: _inner, op.Twin: _twin,
     }  # fmt: skip

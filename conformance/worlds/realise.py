@@ -177,6 +177,11 @@ class Realiser:
             elif isinstance(given, (np.ndarray, torch.Tensor)) and len(given):
                 given[:] = given[0]
 
+    def lengthen(self, count: int) -> None:
+        """Append to, or take away from, every list that was handed over."""
+        for given in (one for one in self.given if isinstance(one, list)):
+            given[len(given) + min(0, count) :] = given[:1] * count
+
     def digest(self) -> int:
         """A digest of every sequence that was handed over, its order and types included."""
         shown = [(type(g).__name__, g.tolist() if hasattr(g, "tolist") else g) for g in self.given]
@@ -203,6 +208,8 @@ def _sequence(items: Sequence[Any], kind: str) -> Any:
         return list(items) if kind == "list" else tuple(items)
     if kind == "backwards":
         return Backwards(items)
+    if kind.endswith(".tensor"):
+        return (list if kind == "list.tensor" else tuple)(torch.tensor(items))
     if kind.startswith("list."):
         return list(np.array(items, dtype=kind.partition(".")[2]))
     if kind == "range":

@@ -17,6 +17,7 @@ import torch
 from loaders import _Collates
 from loaders_neglects import _Sending
 from loaders_shortcuts import _Asking
+from worker_shortcuts import _Unasked
 
 from reference import DataLoader
 from reference.loader.bench import Bench
@@ -174,7 +175,7 @@ class StreamsGoOn(DataLoader[Any]):
 class _SameTurn(Bench):
     def begin(self, job: Job, context: BaseContext, seed: int) -> Any:
         if self._idle is not None:
-            self._idle.turn = 0
+            self._idle.turn, self._idle.__class__ = 0, _Unasked
         return super().begin(job, context, seed)
 
 

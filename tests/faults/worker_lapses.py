@@ -13,7 +13,7 @@ from functools import partial
 from hashlib import sha256
 from typing import Any
 
-from worker_shortcuts import _Benched
+from worker_shortcuts import _Benched, _Unasked
 
 import reference
 from reference.loader.bench import Bench, _packed
@@ -24,10 +24,11 @@ from reference.loader.worker import Begin, End
 # Workers that are kept.
 
 
-class _TwoBits(Crew):
-    def begin(self, order: Begin, descriptor: int | None = None) -> None:
-        super().begin(order, descriptor)
+class _TwoBits(_Unasked):
+    def begin(self, order: Begin, descriptor: int | None = None) -> bool:
+        taken = super().begin(order, descriptor)
         self.turn %= 4
+        return taken
 
     def end(self) -> None:
         self.turn = (self.turn + 1) % 4

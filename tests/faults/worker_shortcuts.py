@@ -21,6 +21,8 @@ from worker_streams import _seed_all, _Seeding
 
 from reference import DataLoader
 from reference.loader.bench import Bench, _packed
+from reference.loader.channel import Message
+from reference.loader.crew import Crew, Member
 from reference.loader.crew_pass import CrewPass
 from reference.loader.fetch import Outcome
 from reference.loader.reorder import ReorderBuffer
@@ -82,6 +84,16 @@ class _Benched(DataLoader[Any]):
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self._bench = self.bench(self.persistent_workers)
+
+
+class _Unasked(Crew):
+    """Does not wait until its workers say that they have taken the dataset."""
+
+    def _taken(self) -> bool:
+        return True
+
+    def receive(self, timeout_s: float | None, wake: Any) -> Iterator[tuple[Member, Message]]:
+        yield from (pair for pair in super().receive(timeout_s, wake) if pair[1].number >= 0)
 
 
 class _Keeping(Bench):

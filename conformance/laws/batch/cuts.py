@@ -62,8 +62,18 @@ def wanted(trace: Trace, found: Pass) -> Numbers:
         return cut(trace, numbers(made.items))
     name = inner(trace).name
     require(name in ORDERS)
-    spent = name == "Spent" and found.ordinal > 0
-    return cut(trace, ORDERS[name](0 if spent else count_of(made, found.n)))
+    count = count_of(made, found.n)
+    taken = min(count, _taken(trace, found)) if name == "Spent" else 0
+    return cut(trace, ORDERS[name](count)[taken:])
+
+
+def _taken(trace: Trace, found: Pass) -> int:
+    """How many inner items the passes before this one have used up."""
+    steps = [event.operation for event in trace.ranks[found.rank].events[: found.event]]
+    if any(isinstance(step, (op.Iterate, op.Drain)) for step in steps):
+        return found.n
+    size = int(trace.case.argument("batch_size"))
+    return sum(size * step.count for step in steps if isinstance(step, op.Take))
 
 
 def lists(trace: Trace, found: Pass) -> list[str]:

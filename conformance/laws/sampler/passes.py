@@ -111,6 +111,10 @@ def length(trace: Trace) -> Violation | None:
     return None
 
 
+CHANGES = (op.SetEpoch, op.Rebuild, op.Resize, op.Overwrite, op.Lengthen)
+"""After these a length may be another one."""
+
+
 def _lengths(rank: RankTrace, trace: Trace) -> Iterator[tuple[int, Any, Error | None, Pass | None]]:
     """Each `Len` with the first whole pass that began after it in the same circumstances.
 
@@ -124,7 +128,7 @@ def _lengths(rank: RankTrace, trace: Trace) -> Iterator[tuple[int, Any, Error | 
             found = None
             for later in range(number + 1, len(rank.events)):
                 did = rank.events[later].operation
-                if isinstance(did, (op.SetEpoch, op.Rebuild, op.Resize, op.Overwrite)):
+                if isinstance(did, CHANGES):
                     break
                 if isinstance(did, op.Iterate) and later in ended:
                     found = ended[later]

@@ -195,6 +195,12 @@ def _overwrite(draft: Draft, step: op.Overwrite, event: Event) -> list[str]:
     return lists + [f"{name}[:] = {name}[:1]" for name in draft.kept["arrays"]]
 
 
+def _lengthen(draft: Draft, step: op.Lengthen, event: Event) -> list[str]:
+    if step.count < 0:
+        return [f"del {name}[{step.count}:]" for name in draft.kept["lists"]]
+    return [f"{name}.extend({name}[:1] * {step.count})" for name in draft.kept["lists"]]
+
+
 def _forget(draft: Draft, step: op.Forget, event: Event) -> list[str]:
     draft.need("gc")
     return [*(f"{name} = None" for name in draft.kept["data"]), "gc.collect()"]
@@ -230,5 +236,6 @@ STATEMENTS: dict[type, Statements] = {
     op.Open: _open, op.Take: _take, op.Drain: _drain, op.Scribble: _scribble, op.Look: _look,
     op.Globals: globals_, op.Reseed: reseed, op.Surround: surround, op.Threads: threads,
     op.Copy: _copy, op.Resize: _resize, op.Overwrite: _overwrite, op.Forget: _forget,
-    op.Arguments: _arguments, op.Inner: _inner, op.Twin: _twin, op.Inspect: _inspect,
+    op.Lengthen: _lengthen, op.Arguments: _arguments, op.Inner: _inner, op.Twin: _twin,
+    op.Inspect: _inspect,
 }  # fmt: skip

@@ -68,6 +68,8 @@ RANDOM = {
     "TorchUnsized": "torch.randperm(self.count).tolist()",
     "LateRandom": "torch.randperm(self.count).tolist()"
     " if self.seen['passes'] > 1 else range(self.count)",
+    "StepRandom": "map((left := list(range(self.count))).pop,"
+    " map(random.randrange, range(self.count, 0, -1)))",
     "NumpyRandom": "numpy.random.permutation(self.count).tolist()",
     "PythonRandom": "random.sample(range(self.count), self.count)",
 }
@@ -88,12 +90,12 @@ LISTED = 1_000
 def probe(draft: Draft, recipe: Probe) -> str:
     """The expression for a probe."""
     if recipe.name == "Spent":
-        return f"iter(range({recipe.count}))"
+        return f"(place for place in range({recipe.count}))"
     uncounted = not draft.has(Inspect, Resize) and not draft.candidate.bound
     if recipe.name in PLAIN and uncounted and recipe.count <= LISTED:
         return repr(PLAIN[recipe.name](recipe))
     words = RANDOM.get(recipe.name, "")
-    draft.need(*(module for module in ("torch", "numpy", "random") if words.startswith(module)))
+    draft.need(*re.findall(r"(?<![.\w])(torch|numpy|random)\.", words))
     name = draft.define(_name(recipe), _class(draft, recipe))
     return f"{name}({recipe.count})"
 

@@ -16,6 +16,7 @@ from conformance.operations import (
     Globals,
     Inner,
     Inspect,
+    Lengthen,
     Overwrite,
     Refill,
     Reseed,
@@ -163,6 +164,9 @@ def _values(draft: Draft, recipe: Values, lines: list[str]) -> str:
     if kind == "range":
         return repr(items if whole else range(len(items)))
     plain = _spelled(items)
+    if kind.endswith(".tensor"):
+        draft.need("torch")
+        return f"{kind.partition('.')[0]}(torch.tensor({plain}))"
     if kind.startswith("list."):
         draft.need("numpy")
         return f"list(numpy.array({plain}, dtype={kind.partition('.')[2]!r}))"
@@ -234,7 +238,7 @@ _KINDS = {
 
 _WATCHED: dict[str, tuple[type, ...]] = {
     "data": (Resize, Tell, Refill, Forget), "order": (SetEpoch,),
-    "given": (Overwrite, Arguments, Refill), "generator": (Globals, Reseed),
+    "given": (Overwrite, Lengthen, Arguments, Refill), "generator": (Globals, Reseed),
     "probe": (Inspect, Inner, Resize, Refill), "inner": (Inner,),
 }  # fmt: skip
 
