@@ -72,7 +72,7 @@ class Mapped(Recipe):
     an attribute of the object, or what `__getattr__` finds; it has no such attribute if empty.
     gated: every so many items, the last of them stops at the gate. kept: item i is one object,
     which the dataset keeps. poses: it derives from "list" or from torch's TensorDataset
-    ("tensors"), and holds what that would give, but gives items of its own.
+    ("tensors") or Subset ("subset"), and holds what that would give, but gives items of its own.
     """
 
     n: int

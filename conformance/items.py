@@ -44,7 +44,7 @@ class Leaf(Recipe):
     kind: tensor, array, scalar (of numpy), float, int, bool, either (an int for even items, a float
     for odd ones), uneven (an int that is small for even items, and far below 0 for odd ones),
     flagged (a bool for even items, a float for odd ones), text, label (a text of numpy's), word
-    (one of a type of its own), bytes, or a key of `ODD`.
+    (one of a type of its own), bytes, lines (a text of `LINES`), or a key of `ODD`.
     dtype, shape: of the first three. layout: how a tensor or an array lies in memory: as it is
     read, or transposed, sliced (every second element of another), expanded (of a tensor: its rows
     are one row).
@@ -132,9 +132,13 @@ class Word(str):
     __slots__ = ()
 
 
+LINES = ("", "\n", "a\r", "\x0cb", "c\u2028", "\x00", "d\n\n", " ", "\te", ",", "'\"")
+"""Texts that do not survive being joined and split again."""
+
 WORDS: dict[str, Callable[[int], str | bytes]] = {
     "text": lambda i: f"text {i}", "label": lambda i: np.str_(f"text {i}"),
     "word": lambda i: Word(f"text {i}"), "bytes": lambda i: bytes([i % 256, 0]),
+    "lines": lambda i: LINES[i % len(LINES)],
 }  # fmt: skip
 
 

@@ -201,7 +201,8 @@ SAMPLES: dict[type, Any] = {
     lo.Consume: lo.Consume("a"),
     op.SetEpoch: op.SetEpoch(2), op.Passes: op.Passes(2), op.Epochs: op.Epochs(2),
     op.Open: op.Open("a"), op.Take: op.Take("a"), op.Drain: op.Drain("a"),
-    op.Reseed: op.Reseed(3), op.Resize: op.Resize(4), lo.Tell: lo.Tell(2),
+    op.Reseed: op.Reseed(3), op.Resize: op.Resize(4), op.Lengthen: op.Lengthen(2),
+    lo.Tell: lo.Tell(2),
     lo.Strike: lo.Strike(0), lo.Interrupt: lo.Interrupt("a"), lo.Limit: lo.Limit("memory", 1),
     lo.Drop: lo.Drop("a"), lo.Schedule: lo.Schedule((1, 0), dies=1),
     lo.Trickle: lo.Trickle(1, 0.3),
@@ -304,10 +305,10 @@ def test_every_probe_yields_the_same(name: str) -> None:
     assert made.seen == made.seen | {"passes": 1}
 
 
-def test_a_spent_probe_is_an_iterator() -> None:
-    """What has nothing left after its first pass is one of Python's own in a script."""
+def test_a_spent_probe_is_a_generator() -> None:
+    """What is empty after one pass, and can be closed, is a generator in scripts."""
     spent = {"sampler": Probe("Spent", 4), "batch_size": 2, "drop_last": False}
     text = written_for(Case("BatchSampler", spent, [op.Iterate()]), "batch.sizes")
 
-    assert "iter(range(4))" in text
+    assert "(place for place in range(4))" in text
     assert [*PROBES["Spent"](4)] == [*range(4)]

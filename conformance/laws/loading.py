@@ -88,6 +88,8 @@ def expected(case: Case, epoch: int = 0) -> list[Any] | None:
         return [part(place) for place in range(batches.n)]
     if isinstance(batches, Order) and (batches.how == "gaps" or batches.how.endswith("-batches")):
         return _listed(batches, epoch)
+    if isinstance(batches, Probe) and batches.name == "Bucketed":
+        return [part(place, batches.at) for place in reversed(range(batches.count))]
     if isinstance(batches, Values):
         return [[*batch] for batch in batches.items if isinstance(batch, tuple)]
     if isinstance(batches, Role):

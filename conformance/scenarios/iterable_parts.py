@@ -121,6 +121,9 @@ def _broken(setting: Setting) -> Iterator[Case]:
         options: dict[str, Any] = {"num_workers": workers} if workers else {}
         if takes(setting, **options):
             yield loader(data, plan, batch_size=size, **options)
+    leaking = Stream(7, faults=(Fault("item", 3, "Leaked"),))
+    if takes(setting, num_workers=2):
+        yield loader(leaking, plan, batch_size=2, num_workers=2)
 
 
 def _broken_again(setting: Setting) -> Iterator[Case]:

@@ -150,6 +150,8 @@ def _posing(setting: Setting) -> Iterator[Case]:
     for poses, way in itertools.product(("tensors", "list"), ways):
         for workers in options_of(setting, ({}, {"num_workers": 2})):
             yield loader(Mapped(5, poses=poses), [Len(), Iterate()], **way, **workers)
+    for way in ways:
+        yield loader(Mapped(5, poses="subset"), [Len(), Iterate()], **way)
 
 
 def _unsized(setting: Setting) -> Iterator[Case]:

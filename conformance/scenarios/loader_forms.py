@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from conformance.case import Case
 from conformance.datasets import Collate, Mapped
-from conformance.items import ODD, UNKNOWN, WORDS, Leaf, Nest
+from conformance.items import LINES, ODD, UNKNOWN, Leaf, Nest
 from conformance.loading import Describe
 from conformance.operations import Iterate, Operation
 from conformance.scenarios import Scenario, Setting
@@ -45,7 +45,8 @@ LEAVES = (
     *(Leaf("array", "int32", shape) for shape in ((), (0, 2))),
     *(Leaf("array", "int16", (2, 3), layout) for layout in ("transposed", "sliced")),
     *(Leaf("scalar", dtype) for dtype in ("bool", "int8", "float32", "float64")),
-    *(Leaf(kind) for kind in ("float", "int", "bool", "either", "flagged", *WORDS)),
+    *(Leaf(kind) for kind in ("float", "int", "bool", "either", "flagged")),
+    *(Leaf(kind) for kind in ("text", "label", "word", "bytes")),
 )  # fmt: skip
 
 POINT = Nest("named", (Leaf("tensor", "bool", (2,)), Leaf("text")))
@@ -61,6 +62,15 @@ NESTS = (
 )  # fmt: skip
 
 KNOWN = (*LEAVES, *NESTS)
+
+SINGLE = (
+    Leaf("lines"), *(Nest(kind, (Leaf("lines"),)) for kind in ("tuple", "list")),
+    Nest("dict", (Nest("tuple", (Leaf("tensor", "float32", (2,)),)),), ("a",)),
+)  # fmt: skip
+"""Texts alone, and containers of one part."""
+
+SINGLES = 3 * len(LINES)
+"""So many items of each: every text is the first of a batch of three, the next and the last."""
 
 LARGE = (
     Leaf("tensor", "float32", (96, 100)), Leaf("tensor", "int64", (2, 2)),
@@ -110,6 +120,10 @@ def _small(setting: Setting) -> Iterator[Case]:
             data = of(LARGE, ALIKE * len(LARGE), ALIKE)
             yield loader(data, PLAN, batch_size=2, **counted(workers))
             yield loader(of(LARGE[1:2], SAME, SAME), PLAN, batch_size=2, **counted(workers))
+    for workers in (0, 2):
+        if takes(setting, **counted(workers)):
+            data = of(SINGLE, SINGLES * len(SINGLE), SINGLES)
+            yield loader(data, PLAN, batch_size=3, **counted(workers))
     for form in STRANGE:
         yield loader(of((form,), 2), PLAN, batch_size=2)
     yield loader(

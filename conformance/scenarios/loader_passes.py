@@ -9,7 +9,7 @@ from typing import Any
 from conformance.case import Case
 from conformance.datasets import Collate, Fault, Init, Mapped, Order, Stream
 from conformance.loading import Drop, Journal, Reread, Settle
-from conformance.operations import Drain, Iterate, Open, Operation, Rebuild, Take
+from conformance.operations import Drain, Iterate, Open, Operation, Rebuild, Resize, Take
 from conformance.recipes import Values
 from conformance.scenarios import Scenario, Setting
 from conformance.scenarios.loading import counted, interleavings, loader, takes
@@ -52,6 +52,8 @@ def _errors(setting: Setting) -> Iterator[Case]:
         yield loader(Mapped(5), [Iterate()], batch_size=size, sampler=leaking)
         unsized = Mapped(5, sized=False, faults=(Fault("item", 2, "IndexError"),))
         yield loader(unsized, [Iterate()], batch_size=size, sampler=Order(5))
+        stream = Stream(7, faults=(Fault("item", 3, "Leaked"),))
+        yield loader(stream, [Iterate()], batch_size=size)
 
 
 def _elsewhere(number: int, what: str, **options: Any) -> Case:
@@ -187,6 +189,9 @@ def _ends(setting: Setting) -> Iterator[Case]:
     if takes(setting, **kept):
         yield loader(Mapped(3), plan, **kept)
         yield loader(Mapped(3), other, **kept)
+    grown = [Open("a"), Drain("a"), Resize(7), Take("a", 2), Take("a")]
+    for size in (None, 2):
+        yield loader(Mapped(3), grown, batch_size=size)
 
 
 def _buffers(setting: Setting) -> Iterator[Case]:

@@ -81,6 +81,10 @@ def _sampled(setting: Setting) -> Iterator[Case]:
         half: dict[str, Any] = {"batch_size": 2, "sampler": Order(7, "understated")}
         if takes(setting, **counted(workers)):
             yield loader(Mapped(7), [Iterate(), Journal()], **half, **counted(workers))
+    for workers in (0, 2):  # of a class of the caller's that derives from torch's BatchSampler
+        options = {"batch_sampler": Probe("Bucketed", 5), **counted(workers)}
+        if takes(setting, **options):
+            yield loader(Mapped(12), PASS, **options)
     steps = [Len(), Iterate(), Len()]
     growing = [SetEpoch(1), *steps, SetEpoch(4), *steps, Journal()]
     for options in (*GROWN, {**GROWN[0], **KEPT}):

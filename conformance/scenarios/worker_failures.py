@@ -84,8 +84,9 @@ def _every_class() -> Iterator[Case]:
         plan: list[Operation] = [Open("a"), *[Drain("a")] * (len(several) + 1)]
         options: dict[str, Any] = {"collate_fn": collate, "num_workers": 1 + number % 2}
         yield loader(data, plan, "alone", **options)
-    direct = Mapped(2, faults=faulty("Direct", 0))
-    yield loader(direct, [Open("a"), Drain("a"), Drain("a")], "alone", num_workers=1)
+    for kind in ("Direct", "Chained"):
+        data = Mapped(2, faults=faulty(kind, 0))
+        yield loader(data, [Open("a"), Drain("a"), Drain("a")], "alone", num_workers=1)
 
 
 def _places(setting: Setting) -> Iterator[Case]:

@@ -23,7 +23,7 @@ from conformance.loading import (
 from conformance.operations import Drain, Iterate, Len, Open, Operation, Rebuild, Reseed, Take
 from conformance.recipes import Generator
 from conformance.scenarios import Scenario, Setting
-from conformance.scenarios.loader_forms import KNOWN, SIGNALS, of
+from conformance.scenarios.loader_forms import KNOWN, SIGNALS, SINGLE, SINGLES, of
 from conformance.scenarios.loading import (
     PACE_S,
     ROLE,
@@ -111,6 +111,9 @@ def _alike(setting: Setting) -> Iterator[Case]:
     kept: dict[str, Any] = {"collate_fn": Collate("list")}
     for gives in ("views", "wide"):
         yield loader(Mapped(3, gives=gives), plan, num_workers=2, **kept)
+    for size in (3, None):
+        data = of(SINGLE, SINGLES * len(SINGLE), SINGLES)
+        yield loader(data, plan, num_workers=2, batch_size=size)
 
 
 def _started(setting: Setting) -> Iterator[Case]:

@@ -55,6 +55,14 @@ class Direct(BaseException):
     """It derives from BaseException itself, as asyncio.CancelledError does."""
 
 
+class Chained(Exception):
+    """It was raised from another one."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.__cause__ = KeyError("the cause")
+
+
 class Long(Exception):
     """Its text is longer than some buffers."""
 
@@ -156,6 +164,7 @@ ORDINARY = tuple(name for name in BUILTIN if name not in NOT_ERRORS)
 
 EXCEPTIONS: dict[str, Callable[[str], BaseException]] = {
     **BUILTIN, "Direct": Direct, "Dropped": Dropped, "Long": Long, "FileName": FileName,
+    "Chained": Chained,
     "Empty": queue.Empty, "Full": queue.Full, "Leaked": leaked,
     "Same": lambda _: ValueError("the same for all"),
     "Planned": Planned, "ValueError": ValueError, "KeyError": KeyError, "OSError": _errno,

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch.utils.data import TensorDataset
+from torch.utils.data import Subset, TensorDataset
 
 from conformance.datasets import POSED, Fault, Mapped, Stream
 from conformance.worlds.forms import formed
@@ -218,6 +218,20 @@ class ListedData(SizedData, list[Any]):
         self.extend(range(POSED, POSED + recipe.n))
 
 
+class PartData(SizedData, Subset[Any]):
+    """A `Subset` that gives other items than those of the dataset which it is a part of."""
+
+    def __init__(self, recipe: Mapped, gate: Gate, info: Info) -> None:
+        super().__init__(recipe, gate, info)
+        self.dataset, self.indices = range(2 * POSED), range(POSED, POSED + recipe.n)  # type: ignore[assignment]
+
+    def __getitems__(self, indices: list[int]) -> list[Any]:
+        return [self[index] for index in indices]
+
+
+POSES: dict[str, Any] = {"list": ListedData, "tensors": ColumnsData, "subset": PartData}
+
+
 def change(dataset: Any, mark: int, how: str) -> None:
     """Change a dataset as `Tell` says; a list in its items."""
     if isinstance(dataset, list):
@@ -236,7 +250,7 @@ def mapped(recipe: Mapped, gate: Gate, info: Info) -> Any:
     if recipe.gives == "listed":
         return list(range(recipe.n))
     if recipe.poses:
-        return (ListedData if recipe.poses == "list" else ColumnsData)(recipe, gate, info)
+        return POSES[recipe.poses](recipe, gate, info)
     many = MANY.get(recipe.many, ManyData)
     kind = SizedData if recipe.sized and not recipe.many else many
     return kind(recipe, gate, info)

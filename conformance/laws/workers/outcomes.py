@@ -110,13 +110,19 @@ def unfaithful(error: Error, fault: Fault) -> str:
     names the function that raised, whatever its form.
     """
     told = text(error)
-    if not names(told, fault) or fault.what not in told:
+    if not names(told, fault) or kind_of(fault) not in told:
         return "other-error"
     if fault.what == "Long" and own_text(fault) not in told:
         return "changed-message"
-    if error.kind != fault.what:
+    if error.kind != kind_of(fault):
         return "" if "happen" in told else "no-traceback"
     return "changed-message" if _requoted(error.message, fault) else ""
+
+
+def kind_of(fault: Fault) -> str:
+    """The name of the planned exception's class; of what is none, its own."""
+    made = EXCEPTIONS.get(fault.what)
+    return type(made("")).__name__ if made else fault.what
 
 
 def own_text(fault: Fault) -> str:

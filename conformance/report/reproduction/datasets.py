@@ -36,10 +36,16 @@ def _plain(draft: Draft, recipe: Mapped) -> bool:
     return recipe.sized and not acts and recipe.gives not in LAZY
 
 
+POSES = {
+    "list": "(list)", "tensors": "(torch.utils.data.TensorDataset)",
+    "subset": "(torch.utils.data.Subset)",
+}  # fmt: skip
+
+
 def _posed(draft: Draft, recipe: Mapped) -> str:
     """What the dataset derives from."""
-    draft.need(*["torch"] * (recipe.poses == "tensors"))
-    return {"list": "(list)", "tensors": "(torch.utils.data.TensorDataset)"}.get(recipe.poses, "")
+    draft.need(*["torch"] * (recipe.poses in ("tensors", "subset")))
+    return POSES.get(recipe.poses, "")
 
 
 def _filled(recipe: Mapped) -> list[str]:
@@ -49,6 +55,10 @@ def _filled(recipe: Mapped) -> list[str]:
         return ["def __init__(self):", f"    super().__init__({numbers})"]
     if recipe.poses == "tensors":
         return ["def __init__(self):", f"    super().__init__(torch.tensor({numbers}))"]
+    if recipe.poses == "subset":
+        held = f"    super().__init__(range({2 * POSED}), {numbers})"
+        several = "    return [self[i] for i in indices]"
+        return ["def __init__(self):", held, "def __getitems__(self, indices):", several]
     return []
 
 

@@ -36,7 +36,7 @@ NEEDED: dict[str, tuple[Any, ...]] = {
     "WithMessage": (mishaps.WithMessage,), "Unpicklable": (mishaps.Unpicklable,),
     "Planned": (mishaps.Planned,),
     "Direct": (mishaps.Direct,), "Dropped": (mishaps.Dropped,), "Long": (mishaps.Long,),
-    "FileName": (mishaps.FileName,),
+    "FileName": (mishaps.FileName,), "Chained": (mishaps.Chained,),
     "unpinnable": (mishaps.Planned, mishaps.Unpinnable),
     "bursting": (mishaps._explode, mishaps.Bursting),
 }  # fmt: skip
