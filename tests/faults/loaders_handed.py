@@ -7,14 +7,20 @@ report the fault, `ANOMALY` is what the first of them calls it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 from reporting import Wrapped
 from torch.utils.data import BatchSampler, Subset
+from worker_shortcuts import _Benched
 
 import reference
 from reference import DataLoader, IterableDataset
+from reference.loader.bench import Bench
 from reference.loader.collate import default_collate
+from reference.loader.failure import Failure, stop_iteration
+from reference.loader.fetch import Fetcher, Outcome, Recipe
+from reference.loader.worker import Job
 
 
 def _unpacked(samples: list[Any]) -> Any:
@@ -85,28 +91,29 @@ class LeakedStopEnds(DataLoader[Any]):
         super().__init__(_Forgiving(dataset) if streams else dataset, *args, **options)
 
 
-class _ByCause(Wrapped):
-    def __getitem__(self, index: Any) -> Any:
-        try:
-            return self.dataset[index]
-        except Exception as error:
-            raise error.__cause__ or error from None
+class _ByCause(Recipe):
+    def fetcher(self, dataset: Any) -> Fetcher:
+        fetch = super().fetcher(dataset)
+
+        def fetched(task: Any) -> Outcome:
+            found = fetch(task)
+            cause = found.error.__cause__ if isinstance(found, Failure) else None
+            return Failure(cause) if cause and not isinstance(cause, StopIteration) else found
+
+        return fetched
 
 
-class SendsTheCause(DataLoader[Any]):
+class _CauseBench(Bench):
+    def begin(self, job: Job, context: Any, seed: int) -> Any:
+        return super().begin(replace(job, recipe=_ByCause(*job.recipe)), context, seed)
+
+
+class SendsTheCause(_Benched):
     """Of an exception that was raised from another one a worker sends the other one."""
 
     CAUGHT_BY = ("workers.errors",)
     ANOMALY = "other-error"
-
-    def __iter__(self) -> Iterator[Any]:
-        held = self.dataset
-        if self.num_workers and not self._iterable and not hasattr(held, "__getitems__"):
-            self.dataset = _ByCause(held)
-        try:
-            return super().__iter__()
-        finally:
-            self.dataset = held
+    bench = _CauseBench
 
 
 class _Lines:
@@ -160,7 +167,10 @@ class _Walk:
         if not taken or (loader.drop_last and len(taken) < loader.batch_size):
             self.place = start
             raise StopIteration
-        samples = [loader.dataset[index] for index in taken]
+        try:
+            samples = [loader.dataset[index] for index in taken]
+        except StopIteration as error:
+            raise stop_iteration("the dataset", error) from error
         return loader.collate_fn(samples if loader.batch_size else samples[0])
 
 
