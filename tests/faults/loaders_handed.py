@@ -169,9 +169,9 @@ class _Walk:
             raise StopIteration
         try:
             samples = [loader.dataset[index] for index in taken]
+            return loader.collate_fn(samples if loader.batch_size else samples[0])
         except StopIteration as error:
-            raise stop_iteration("the dataset", error) from error
-        return loader.collate_fn(samples if loader.batch_size else samples[0])
+            raise stop_iteration("what makes a batch", error) from error
 
 
 class EndsForNow(DataLoader[Any]):
