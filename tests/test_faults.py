@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -118,6 +119,13 @@ def test_no_clause_is_without_a_fault() -> None:
     named = {clause for fault in wrong() for clause in fault.caught_by}
 
     assert not set(clauses()) - named
+
+
+def test_what_is_kept_is_asked() -> None:
+    """What is kept because it told of a fault is of a fault and a clause that the run asks."""
+    asked = {f"{Path(param.values[0]).name} {param.values[1]}" for param in faults()}
+
+    assert set(told.kept()) <= asked
 
 
 @pytest.mark.parametrize(("text", "clause", "anomaly", "profile"), list(faults()))

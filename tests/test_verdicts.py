@@ -17,6 +17,7 @@ from zoo import SAMPLING, WHOLE
 import reference
 from conformance.baseline import layered
 from conformance.candidate import Source
+from conformance.clauses import CHAPTERS
 from conformance.examine import Options
 from conformance.properties import Property, everything
 from conformance.roles import ROLES
@@ -28,7 +29,13 @@ from conformance.verdict import DECLARED, HOLDS, NO_VERDICT, STALE, VIOLATED, Ve
 EFFORT = EFFORTS["ci"] if WHOLE else SMALL
 TORCH = "torch.utils.data"
 
-PARTS = (SAMPLING, ("loader", "iterable", "transfer"), ("workers",), ("lifecycle",))
+APART = ("workers",), ("lifecycle",)
+
+PARTS = (
+    SAMPLING,
+    *APART,
+    tuple(name for name in CHAPTERS if (name,) not in APART and name not in SAMPLING),
+)
 """Chapters, apart so that they can be asked side by side, and none is too long for its patience."""
 
 

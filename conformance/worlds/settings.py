@@ -68,6 +68,7 @@ def settings() -> dict[str, Any]:
         },
         "sys.excepthook, threading.excepthook": (sys.excepthook, threading.excepthook),
         "numpy.geterr()": numpy.geterr(),
+        "signal.setitimer(ITIMER_REAL)": signal.getitimer(signal.ITIMER_REAL)[0] > 0,
         "faulthandler.is_enabled()": faulthandler.is_enabled(),
         "deterministic algorithms of torch": torch.are_deterministic_algorithms_enabled(),
     }

@@ -149,14 +149,15 @@ class Worker:
         self._tasks.clear()
         self._fetch = _nothing
         order = pickle.loads(message.body)
-        if isinstance(order, Begin) and (order.dataset is None or self._took(order, message)):
+        if isinstance(order, Begin) and self._took(order.dataset, message):
             self._fetch = self._begin(order)
 
-    def _took(self, order: Begin, message: Message) -> bool:
-        """Whether this worker has the dataset that was sent; it says so."""
+    def _took(self, dataset: bytes | None, message: Message) -> bool:
+        """Whether this worker has the dataset of a pass; of one that was sent, it says so."""
+        if dataset is None:
+            return True
         try:
-            assert order.dataset is not None
-            self._dataset = parcel.unpacked(order.dataset, message.file(), mmap.ACCESS_COPY)
+            self._dataset = parcel.unpacked(dataset, message.file(), mmap.ACCESS_COPY)
             answer = TAKEN
         except Exception:
             answer = REFUSED

@@ -55,7 +55,9 @@ def before(draft: Draft) -> list[str]:
         sampled(draft, "Frozen", "settings")
         draft.define("segments", SEGMENTS if draft.shared else NO_SEGMENTS)
         draft.define("standing", STANDING)
-        lines += ["gc.freeze()  # as one does who forks", "before = standing()"]
+        lines += ["gc.freeze()  # as one does who forks"]
+        lines += ["signal.setitimer(signal.ITIMER_REAL, 86400)  # as one does who watches a run"]
+        lines += ["before = standing()"]
     if draft.has(lo.Printed):
         draft.need("os", "tempfile")
         lines += ["out, file = os.dup(1), tempfile.TemporaryFile()"]
