@@ -92,6 +92,10 @@ class Drop(Operation):
     collected: bool = True
 
 
+ALARM_S = 86_400
+"""When the caller's alarm would ring, where `Leftovers` are asked of: whoever clears it shows."""
+
+
 @dataclass(frozen=True, repr=False)
 class Leftovers(Operation):
     """What stands now and did not before the construction: see `worlds/leftovers.py`."""

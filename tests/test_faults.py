@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -75,27 +74,25 @@ class Bench:
         }
         self.properties = everything()
 
-    def searches(self, text: str, clause: str, effort: str, profile: str) -> list[Search]:
-        """A search for each role that the candidate provides."""
-        candidate = self.worlds.describe(Source(text, profile=profile))
-        props = [p for p in self.properties if p.clause.id == clause and p.role in candidate.roles]
-        return [Search(self.examiners[effort, profile], candidate, prop) for prop in props]
-
-    def told(self, text: str, clause: str, effort: str, profile: str) -> list[Verdict]:
-        """The verdict by the case that told when it was last looked for, if it still does."""
-        found = (told.verdict(one) for one in self.searches(text, clause, effort, profile))
-        return [verdict for verdict in found if verdict is not None]
-
-    def verdicts(
+    def searches(
         self, text: str, clause: str, effort: str = "quick", profile: str = "core", on: str = ""
-    ) -> list[Verdict]:
-        """The verdicts on one clause, for the roles that the candidate provides."""
+    ) -> list[Search]:
+        """A search for each role that the candidate provides, or for one of them."""
         candidate = self.worlds.describe(Source(text, profile=profile))
         return [
-            self.examiners[effort, profile].examine(candidate, prop)
+            Search(self.examiners[effort, profile], candidate, prop)
             for prop in self.properties
             if prop.clause.id == clause and prop.role in candidate.roles and on in ("", prop.role)
         ]
+
+    def told(self, *asked: str) -> list[Verdict]:
+        """The verdict by the case that told when it was last looked for, if it still does."""
+        return [*filter(None, map(told.verdict, self.searches(*asked)))]
+
+    def verdicts(self, *asked: str, **options: str) -> list[Verdict]:
+        """The verdicts of these searches."""
+        found = self.searches(*asked, **options)
+        return [one.examiner.examine(one.candidate, one.prop) for one in found]
 
 
 @pytest.fixture(scope="session")
@@ -123,7 +120,7 @@ def test_no_clause_is_without_a_fault() -> None:
 
 def test_what_is_kept_is_asked() -> None:
     """What is kept because it told of a fault is of a fault and a clause that the run asks."""
-    asked = {f"{Path(param.values[0]).name} {param.values[1]}" for param in faults()}
+    asked = {told.name(*param.values[:2]) for param in faults()}
 
     assert set(told.kept()) <= asked
 

@@ -45,8 +45,9 @@ LEAVES = (
     *(Leaf("array", "int32", shape) for shape in ((), (0, 2))),
     *(Leaf("array", "int16", (2, 3), layout) for layout in ("transposed", "sliced")),
     *(Leaf("scalar", dtype) for dtype in ("bool", "int8", "float32", "float64")),
-    *(Leaf(kind) for kind in ("float", "int", "bool", "either", "flagged")),
-    *(Leaf(kind) for kind in ("text", "label", "word", "bytes")),
+    *(Leaf(kind) for kind in (
+        "float", "int", "bool", "either", "flagged", "text", "label", "word", "bytes",
+    )),
 )  # fmt: skip
 
 POINT = Nest("named", (Leaf("tensor", "bool", (2,)), Leaf("text")))

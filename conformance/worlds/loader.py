@@ -56,9 +56,6 @@ HANG_S = 11.0
 PATIENT_S: dict[type[op.Operation], float] = {lo.Drop: 13.0, lo.Orphan: 22.0}
 """Later for these: what a late drop leaves behind is of interest too; orphans are watched."""
 
-ALARM_S = 86_400
-"""When the caller's alarm would ring, where settings are watched: whoever clears it shows."""
-
 FILTERED = 4
 """So often filters of warnings are changed by who does so in each pass; an import does so once."""
 
@@ -84,7 +81,7 @@ class LoaderRank(Rank):
         hear_of_segments()
         self.asked = any(isinstance(step, lo.Leftovers) for step in case.plan)
         if self.asked:
-            signal.setitimer(signal.ITIMER_REAL, ALARM_S)
+            signal.setitimer(signal.ITIMER_REAL, lo.ALARM_S)
         self.before, self.settings = standing() if self.asked else children(), self._settings()
         self.least: int | None = None
         self.filtered = 0

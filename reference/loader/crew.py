@@ -116,6 +116,7 @@ class Crew:
         return order.dataset is None or self._taken()
 
     def _taken(self) -> bool:
+        """Whether all workers say in time that they have the dataset."""
         waiting = {member.id for member in self.members}
         deadline = time.monotonic() + TAKEN_S
         while waiting and not self.death and (left_s := deadline - time.monotonic()) > 0:

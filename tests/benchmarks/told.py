@@ -29,11 +29,11 @@ Asked = tuple[str, str, str, str]
 
 
 def asked(only: str) -> Iterator[Asked]:
-    """All that the test run asks, and nothing is kept for."""
+    """All that the test run asks."""
     for param in test_faults.faults():
         text, clause, _, profile = map(str, param.values)
         effort = "ci" if param.id in test_faults.THOROUGH else "quick"
-        if re.search(only, f"{Path(text).name} {clause}"):
+        if re.search(only, told.name(text, clause)):
             yield text, clause, effort, profile
 
 
@@ -45,15 +45,15 @@ def bench(use: str) -> test_faults.Bench:
 
 def work(over_s: float, one: Asked) -> tuple[str, float, told.Told | None]:
     """The seconds until it is told, and the case that tells of it, if that took so long."""
-    search = bench("search").searches(*one)[0]
-    if told.name(search) in told.kept():
-        return told.name(search), 0.0, told.kept()[told.name(search)]
+    (search,), name = bench("search").searches(*one), told.name(*one[:2])
+    if name in told.kept():
+        return name, 0.0, told.kept()[name]
     began = time.monotonic()
     case = told.first(search)
     took_s = time.monotonic() - began
     again = bench("proof").searches(*one)[0]
     good = case is not None and took_s > over_s and told.verdict(again, case) is not None
-    return told.name(search), took_s, case if good else None
+    return name, took_s, case if good else None
 
 
 def main() -> int:

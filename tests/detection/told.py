@@ -36,14 +36,18 @@ def keep(cases: dict[str, Told]) -> None:
     kept.cache_clear()
 
 
-def name(search: Search) -> str:
-    """What a search is for."""
-    return f"{Path(search.candidate.source.text).name} {search.prop.clause.id}"
+def name(text: str, clause: str) -> str:
+    """What a search is kept by: the class, as `--impl` has it, and the clause."""
+    return f"{Path(text).name} {clause}"
+
+
+def _name(search: Search) -> str:
+    return name(search.candidate.source.text, search.prop.clause.id)
 
 
 def verdict(search: Search, case: Told | None = None) -> Verdict | None:
     """The verdict by a case, by default the kept one; None if it tells nothing, or is not there."""
-    scenario, wanted = case or kept().get(name(search), ("", ""))
+    scenario, wanted = case or kept().get(_name(search), ("", ""))
     for found in (one for one in search.prop.scenarios if one.name == scenario and one.small):
         places = {at for at, one in enumerate(search.cases(found)) if digest(one) == wanted}
         said = search.concluded([partial(search.look, search.small(found, places))])

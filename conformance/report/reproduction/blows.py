@@ -56,7 +56,8 @@ def before(draft: Draft) -> list[str]:
         draft.define("segments", SEGMENTS if draft.shared else NO_SEGMENTS)
         draft.define("standing", STANDING)
         lines += ["gc.freeze()  # as one does who forks"]
-        lines += ["signal.setitimer(signal.ITIMER_REAL, 86400)  # as one does who watches a run"]
+        alarm = f"signal.setitimer(signal.ITIMER_REAL, {lo.ALARM_S})"
+        lines += [f"{alarm}  # as one does who watches a run"]
         lines += ["before = standing()"]
     if draft.has(lo.Printed):
         draft.need("os", "tempfile")
