@@ -162,9 +162,13 @@ def _bounded_output() -> int:
     """
     if sys.platform == "linux":
         with contextlib.suppress(OSError):  # not every sandbox knows seals
-            output = os.memfd_create("output", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
-            os.ftruncate(output, OUTPUT_BYTES_MAX)
-            fcntl.fcntl(output, fcntl.F_ADD_SEALS, fcntl.F_SEAL_GROW)
+            made = os.memfd_create("output", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+            os.ftruncate(made, OUTPUT_BYTES_MAX)
+            fcntl.fcntl(made, fcntl.F_ADD_SEALS, fcntl.F_SEAL_GROW)
+            # Opened anew: of what memfd_create gives, Linux does not guard the position, and
+            # workers who print at one moment overwrite each other.
+            output = os.open(f"/proc/self/fd/{made}", os.O_RDWR | os.O_CLOEXEC)
+            os.close(made)
             return output
     resource.setrlimit(resource.RLIMIT_FSIZE, (OUTPUT_BYTES_MAX, OUTPUT_BYTES_MAX))
     with tempfile.TemporaryFile() as file:
