@@ -56,11 +56,13 @@ class Mapped(Recipe):
     i, once garbage was collected. held: i; the dataset holds a lambda, so it cannot be pickled.
     held-marked: as marked, of such a dataset. bursting: i; what the dataset holds cannot be
     unpickled. interrupting: i; what the dataset holds raises SIGINT while it is pickled, once
-    `Interrupt` says so. slow: i, after `SLOW_S`. stored: i, from a tensor of 256 KiB. listed: as
-    marked, from a plain list. A sample of a container for collation: dict, counter, tuple, named,
-    nested, text, float, mingled (an int for even items, a float for odd ones), blended (so are a
-    tensor and an array), array, mixed, foreign; of one that is to be kept: bag, row, pair, range.
-    views: a tensor of 75 KiB, and three more that lie in its memory, in another order and in part.
+    `Interrupt` says so. slow: i, after `SLOW_S`. stored: i, from a tensor of 256 KiB. counted: i
+    times 1, which stands in memory that processes share and that only their start may pickle.
+    listed: as marked, from a plain list. A sample of a container for collation: dict, counter,
+    tuple, named, nested, text, float, mingled (an int for even items, a float for odd ones),
+    blended (so are a tensor and an array), array, mixed, foreign; of one that is to be kept: bag,
+    row, pair, range. views: a tensor of 75 KiB, and three more that lie in its memory, in another
+    order and in part.
     turned: a dict whose keys stand in another order in each second item. sparse: such a tensor.
     wide: two large arrays. odd: one of `items.ODD`. formed: what `form` says.
 

@@ -30,10 +30,16 @@ class Shut(Operation):
 @dataclass(frozen=True, repr=False)
 class Trickle(Operation):
     """Shut the gate for all workers but one, or for none if `worker` is -1: who may go on waits for
-    `pace_s` with each item."""
+    `pace_s` with each item. item: shut it for all items but this one, whichever worker has it."""
 
     worker: int
     pace_s: float
+    item: int = -1
+
+    @property
+    def who(self) -> int:
+        """Who may go on, as one number: a worker, or an item as a number below -1."""
+        return self.worker if self.item < 0 else -2 - self.item
 
 
 @dataclass(frozen=True, repr=False)

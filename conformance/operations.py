@@ -183,6 +183,13 @@ class Threads(Operation):
 
 
 @dataclass(frozen=True, repr=False)
+class Group(Operation):
+    """A process group of this process alone begins, or, if not `begins`, the one there is ends."""
+
+    begins: bool = True
+
+
+@dataclass(frozen=True, repr=False)
 class Copy(Operation):
     """Replace the sampler by its copy, `how` = "pickle" or "deepcopy"."""
 
@@ -235,6 +242,6 @@ class Inspect(Operation):
 
 OPERATIONS: tuple[type[Operation], ...] = (
     Rebuild, Refill, Neighbour, Len, SetEpoch, Iterate, Passes, Epochs, Open, Take, Drain, Scribble,
-    Look, Globals, Reseed, Surround, Threads, Copy, Resize, Overwrite, Lengthen, Forget, Arguments,
-    Inner, Twin, Inspect,
+    Look, Globals, Reseed, Surround, Threads, Group, Copy, Resize, Overwrite, Lengthen, Forget,
+    Arguments, Inner, Twin, Inspect,
 )  # fmt: skip

@@ -104,6 +104,9 @@ class Raw(Recipe):
     kind: str = "int64"
 
 
+EPOCHED = ("Epoched", "Delegating")
+"""The probes that are told an epoch, and remember each."""
+
 PARTS = {0: ((0,), (1, 2), (3, 4, 5)), 2: ((0, 1, 2), (3,), (4, 5))}
 """The first three batches of uneven ones, by how the sizes begin; the next hold the next six."""
 

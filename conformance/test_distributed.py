@@ -17,7 +17,7 @@ from conformance.scenarios import distributed as cases
         "distributed.one-sequence": (cases.SHARDS, cases.HALF_GIVEN),
         "distributed.epochs-differ": (cases.SHUFFLED,),
         "distributed.any-world-size": (cases.WIDTHS,),
-        "distributed.no-group": (cases.GROUPLESS,),
+        "distributed.no-group": (cases.GROUPLESS, cases.GROUP_GONE),
         "distributed.batches": (cases.BATCHES,),
         "distributed.padding-last": (cases.EPOCHS,),
         "distributed.order": (cases.EPOCHS,),

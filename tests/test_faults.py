@@ -29,7 +29,11 @@ from conformance.worlds.worlds import Worlds
 WORLD_SIZES = (1, 2, 3)
 EFFORT = {SMALL: Shorter, EFFORTS["quick"]: Examiner, EFFORTS["ci"]: Examiner}
 
-THOROUGH = {"SixteenBits-distributed.cover", "AsksForItsRank-workers.rank-seeds"}
+THOROUGH = {
+    "SixteenBits-distributed.cover",
+    "AsksForItsRank-workers.rank-seeds",
+    "TriesPickleFirst-workers.same-order",
+}
 """Faults that take more drawn cases, or processes, than the quick effort has."""
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conformance.recipes import Probe, Role, Values
+from conformance.recipes import EPOCHED, Probe, Role, Values
 from conformance.trace import UNREADABLE, Items
 
 Numbers = NDArray[np.int64]
@@ -56,7 +56,7 @@ def inner_pass(inner: Any, count: int, epoch: Any = None, ordinal: int = 0) -> N
     places = np.arange(count)
     if isinstance(inner, Role) or inner.name == "Pairs":  # batches are known by their places
         return places
-    if inner.name == "Epoched":
+    if inner.name in EPOCHED:
         return np.asarray((count - 1 - places + int(epoch or 0)) % max(1, count))
     if inner.name == "Growing":
         return np.arange(count + int(epoch or 0)) % max(1, count)

@@ -24,10 +24,14 @@ STEPS = 24
 """So many equal steps are no accident: P(k steps of one size) <= 2 n / k!, and 24! > 6e23."""
 
 
+END = 8
+"""So many items at an end of a long pass are seldom all of one half."""
+
+
 def shuffled(rows: Rows, n: int) -> Violation | None:
     """Shuffles, one row each, in order: uniform each by itself, and none tells of the next."""
     found = repeated(rows, n) or uniform_blocks(rows, n) or even_steps(rows[:, :n], n)
-    return found or neighbours(rows, n) or unrelated(rows, n)
+    return found or neighbours(rows, n) or one_sided(rows[:, :n], n) or unrelated(rows, n)
 
 
 def repeated(rows: Rows, n: int) -> Violation | None:
@@ -43,6 +47,38 @@ def repeated(rows: Rows, n: int) -> Violation | None:
         return None
     saw = f"{len(block)} passes have {len(first)} different orders (n = {n})"
     return Violation("passes-repeat", f"{saw}: pass {again + 1} is pass {befores[again] + 1} again")
+
+
+def one_sided(rows: Rows, n: int) -> Violation | None:
+    """Long passes of which the first or the last items are all of one half, or of one parity: as
+    where two halves are merged by coins, and the rest of one follows.
+
+    Of h indices among n, the k items at some places are all of them with a chance of
+    C(h, k) / C(n, k); each pass is a trial.
+    """
+    if n <= SHORT or rows.shape[1] <= END:
+        return None
+    ends = {"first": rows[:, :END], "last": rows[:, -END:]}
+    halves = {
+        "half": (rows_half := n // 2, lambda end: end < rows_half),
+        "parity": ((n + 1) // 2, lambda end: end % 2 == 0),
+    }
+    cells = [(place, name) for place in ends for name in halves]
+    inside = [halves[name][1](ends[place]) for place, name in cells]
+    counts = [int((one.all(axis=1) | ~one.any(axis=1)).sum()) for one in inside]
+    chances = [_all_of(halves[name][0], n) + _all_of(n - halves[name][0], n) for _, name in cells]
+    cell = first_unlikely(counts, len(rows), chances)
+    if cell is None:
+        return None
+    (place, name), found = cells[cell[0]], counts[cell[0]]
+    saw = f"the {place} {END} items are all of one {name} in {found} passes of {len(rows)}"
+    wanted = f"expected {len(rows) * chances[cell[0]]:.1f} (n = {n})"
+    return Violation("not-uniform", f"{saw}; {wanted}")
+
+
+def _all_of(kinds: int, n: int) -> float:
+    """The chance that `END` of n items are all among so many of them."""
+    return math.comb(kinds, END) / math.comb(n, END)
 
 
 def unrelated(rows: Rows, n: int) -> Violation | None:

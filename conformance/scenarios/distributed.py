@@ -12,6 +12,7 @@ from conformance.case import Case
 from conformance.operations import (
     Epochs,
     Forget,
+    Group,
     Iterate,
     Len,
     Operation,
@@ -225,6 +226,18 @@ def _groupless(setting: Setting) -> Iterator[Case]:
         yield Case(ROLE, {"dataset": Data(4), **given}, [Iterate()], passed=False)
 
 
+def _group_gone(setting: Setting) -> Iterator[Case]:
+    """Built in a process group that has then ended, as before an evaluation or in a worker."""
+    binding = setting.candidate.binding(ROLE)
+    if binding.needs or binding.ambient:
+        return
+    asked = [SetEpoch(1), Len(), Iterate(), Iterate()]
+    untold = Rebuild((("num_replicas", None), ("rank", None)))
+    plan = [Group(), untold, *asked, Group(begins=False), *asked]
+    given = {"dataset": Data(7), "num_replicas": 1, "rank": 0}
+    yield Case(ROLE, given, plan, world="alone", passed=False, ambient=setting.seed)
+
+
 def _batched(arguments: dict[str, Any], size: int, drop: bool) -> dict[str, Any]:
     return {"sampler": Role(ROLE, **arguments), "batch_size": size, "drop_last": drop}
 
@@ -256,6 +269,7 @@ def _many(setting: Setting) -> Iterator[Case]:
     yield Case(ROLE, cut, [Epochs(trials // 2)], 3)
     plan = [SetEpoch(3), Epochs(1, start=3)]
     yield Case(ROLE, {"dataset": Data((1 << 20) + 3), "seed": setting.seed + 1}, plan)
+    yield Case(ROLE, {"dataset": Data(2000), "seed": setting.seed + 2}, [Epochs(40)])
 
 
 EPOCHS = Scenario("epochs", _epochs_small, lambda s: _epochs_drawn(s))
@@ -265,5 +279,6 @@ SHUFFLED = Scenario("shuffled", _shuffled_small, lambda s: _shuffled_drawn(s))
 MIXED = Scenario("mixed", _mixed_small, lambda s: _mixed_drawn(s))
 WIDTHS = Scenario("widths", _widths_small)
 GROUPLESS = Scenario("groupless", _groupless)
+GROUP_GONE = Scenario("group gone", _group_gone)
 BATCHES = Scenario("batches", _batches_small, lambda s: _batches_drawn(s))
 MANY = Scenario("many", _many)

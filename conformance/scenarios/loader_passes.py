@@ -8,7 +8,7 @@ from typing import Any
 
 from conformance.case import Case
 from conformance.datasets import Collate, Fault, Init, Mapped, Order, Stream
-from conformance.loading import Drop, Journal, Reread, Settle
+from conformance.loading import Drop, Journal, Reread, Settle, Strike
 from conformance.operations import Drain, Iterate, Open, Operation, Rebuild, Resize, Take
 from conformance.recipes import Values
 from conformance.scenarios import Scenario, Setting
@@ -54,6 +54,8 @@ def _errors(setting: Setting) -> Iterator[Case]:
         yield loader(unsized, [Iterate()], batch_size=size, sampler=Order(5))
         stream = Stream(7, faults=(Fault("item", 3, "Leaked"),))
         yield loader(stream, [Iterate()], batch_size=size)
+    for what, size in itertools.product(("Located", "Percent"), (2, None)):
+        yield loader(Mapped(5, faults=(Fault("item", 2, what),)), [Iterate()], batch_size=size)
 
 
 def _elsewhere(number: int, what: str, **options: Any) -> Case:
@@ -192,6 +194,9 @@ def _ends(setting: Setting) -> Iterator[Case]:
     grown = [Open("a"), Drain("a"), Resize(7), Take("a", 2), Take("a")]
     for size in (None, 2):
         yield loader(Mapped(3), grown, batch_size=size)
+    if takes(setting, **kept):  # its worker stands idle when it dies
+        idle: list[Operation] = [Open("a"), Drain("a"), Strike(0), Settle(), Take("a"), Take("a")]
+        yield loader(Mapped(3), idle, "alone", **kept)
 
 
 def _buffers(setting: Setting) -> Iterator[Case]:

@@ -95,6 +95,11 @@ def _sampled(setting: Setting) -> Iterator[Case]:
                     {**cut, "num_workers": 1}):  # fmt: skip
         if takes(setting, **options):
             yield loader(Mapped(5), [*[Iterate()] * 3, Journal()], **options)
+    below = range(-4, 0)  # places from the end; a list has such
+    for workers in (0, 2):
+        options = {"batch_size": 2, "sampler": Values(below), **counted(workers)}
+        if takes(setting, **options):
+            yield loader(Values(below), PASS[:-1], **options)
 
 
 SAMPLED = Scenario("loader-samplers", _sampled)

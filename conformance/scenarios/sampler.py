@@ -132,9 +132,10 @@ def _inner_epochs(setting: Setting) -> Iterator[Case]:
     rounds = ([SetEpoch(epoch), Iterate(), Inspect(), Iterate(), Inspect()] for epoch in (3, 0, 5))
     plan = [Iterate(), Inspect(), *itertools.chain.from_iterable(rounds)]
     if setting.role in others:
-        arguments = {"sampler": Probe("Epoched", 8), **others[setting.role]}
-        for width in _widths(setting):
-            yield Case(setting.role, arguments, plan, width, ambient=setting.seed)
+        for inner in ("Epoched", "Delegating"):
+            arguments = {"sampler": Probe(inner, 8), **others[setting.role]}
+            for width in _widths(setting):
+                yield Case(setting.role, arguments, plan, width, ambient=setting.seed)
 
 
 def _flags(setting: Setting) -> Iterator[Case]:
@@ -175,7 +176,7 @@ MANUAL = scenario(
 )  # fmt: skip
 ANYWHERE = scenario(
     "another process", around.anywhere, around.anywhere_built, around.anywhere_in_threads,
-    around.anywhere_akin, around.refilled, narrow=fit.same_shard,
+    around.anywhere_akin, around.refilled, narrow=fit.same_shard, large=around.anywhere,
 )  # fmt: skip
 ANYWHERE_SEEDED = scenario(
     "another process, seeded", around.anywhere_seeded, narrow=fit.global_states, share=0.1

@@ -41,7 +41,7 @@ def _deaths(setting: Setting) -> Iterator[Case]:
         yield _dying(Mapped(6, faults=faulty(how, 0)))
     busy = Mapped(6, faults=faulty("SIGKILL", 0), gated=1)
     lists: dict[str, Any] = {"num_workers": 2, "collate_fn": Collate("list")}
-    once: list[Operation] = [Trickle(0, 0.1), Open("a"), Take("a"), Journal()]
+    once: list[Operation] = [Trickle(-1, 0.1, item=0), Open("a"), Take("a"), Journal()]
     yield loader(busy, once, "alone", **lists)  # the other one is busy
     if takes(setting, timeout=1):  # it bounds how long a batch may take, not whose death is told
         yield _dying(Mapped(6, faults=faulty("SIGKILL", 0)), timeout=5)
@@ -50,7 +50,7 @@ def _deaths(setting: Setting) -> Iterator[Case]:
         yield _dying_at_turn("SIGKILL", 3, in_order=False)
         yield loader(busy, once, "alone", **lists, in_order=False)
     other = Mapped(6, faults=faulty("SIGKILL", 1), gated=1)  # it is not the one that is waited for
-    yield loader(other, [Trickle(1, 0.1), *once[1:]], "alone", **lists)
+    yield loader(other, [Trickle(-1, 0.1, item=1), *once[1:]], "alone", **lists)
 
 
 def _dying_at_batches(how: str) -> Iterator[Case]:

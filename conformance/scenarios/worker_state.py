@@ -149,6 +149,10 @@ def _pairs(setting: Setting) -> Iterator[Case]:
     for options in ways:
         for plan in (zipped, [*nested, Drain("a")], after, [*before, Drain("c")]):
             yield loader(Mapped(5), plan, persistent_workers=True, **options)
+    # The last batch has come, and nobody has asked for another yet.
+    last: list[Operation] = [Open("a"), Take("a", 3), Open("b"), Take("b"), Drain("a"), Drain("b")]
+    for workers in (1, 2):
+        yield loader(Mapped(3), last, persistent_workers=True, num_workers=workers)
 
 
 # The sampler, and the ranks.

@@ -121,7 +121,8 @@ def _started(setting: Setting) -> Iterator[Case]:
     if not setting.effort.quick:
         for workers, start in ((1, "spawn"), (2, "forkserver")):
             options: dict[str, Any] = {"num_workers": workers, "multiprocessing_context": start}
-            yield loader(Mapped(6), [Iterate()], "alone", **options)
+            gives = "counted" if start == "spawn" else "number"
+            yield loader(Mapped(6, gives=gives), [Iterate()], "alone", **options)
 
 
 @st.composite

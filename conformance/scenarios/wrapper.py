@@ -123,6 +123,8 @@ def _epochs_small(setting: Setting) -> Iterator[Case]:
             Role(ROLE, sampler=Probe("Epoched", count), **alone), _told((2, 0)), width, {}
         )
     yield wrapped(Probe("Epoched", 5, 1), _told((1, 0)), 2, {})
+    for width in (1, 2):
+        yield wrapped(Probe("Delegating", 5), _told((1, 3, 0)), width, {})
 
 
 @st.composite

@@ -97,7 +97,7 @@ class Gate(Journal):
         self.state[CAME + worker % WORKERS_MAX] = 1
         since, mode, turn = time.monotonic(), self.state[MODE], self.state[TURN]
         came = since
-        while not self._mine(worker, item) and not self._trickles(worker, came):
+        while not self._mine(worker, item) and not self._trickles(worker, item, came):
             self._wait(worker)
             if mode in (SHUT, TRICKLING) or (self.state[MODE], self.state[TURN]) != (mode, turn):
                 since, mode, turn = time.monotonic(), self.state[MODE], self.state[TURN]
@@ -141,9 +141,9 @@ class Gate(Journal):
         state[ITEM], state[TAKEN] = item, turn + 1
         return True
 
-    def _trickles(self, worker: int, came: float) -> bool:
-        """Whether this worker may go on, and has waited for as long as it has to."""
-        may = self.state[MODE] == TRICKLING and self.state[WHO] in (worker, -1)
+    def _trickles(self, worker: int, item: int, came: float) -> bool:
+        """Whether this worker may go on with it, and has waited for as long as it has to."""
+        may = self.state[MODE] == TRICKLING and self.state[WHO] in (worker, -2 - item, -1)
         return may and time.monotonic() - came > self.state[PACE] / 1000
 
     def left(self, item: int, worker: int) -> None:

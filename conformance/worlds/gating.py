@@ -30,7 +30,7 @@ def hold(rank: LoaderRank, _: lo.Hold) -> Found:
 
 
 def trickle(rank: LoaderRank, operation: lo.Trickle) -> Found:
-    rank.gate.trickle(operation.worker, operation.pace_s)
+    rank.gate.trickle(operation.who, operation.pace_s)
     return None, None
 
 

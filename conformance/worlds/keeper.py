@@ -64,9 +64,9 @@ class Keeper(Gate):
         """Let no worker through."""
         self._set(SHUT)
 
-    def trickle(self, worker: int, pace_s: float) -> None:
-        """Let one worker alone through, or each if it is -1, with an item every `pace_s`."""
-        self.state[WHO], self.state[PACE] = worker, int(pace_s * 1000)
+    def trickle(self, who: int, pace_s: float) -> None:
+        """Let one worker or item alone through, or each if it is -1; an item every `pace_s`."""
+        self.state[WHO], self.state[PACE] = who, int(pace_s * 1000)
         self._set(TRICKLING)
 
     def hold(self) -> None:

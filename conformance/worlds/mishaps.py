@@ -51,6 +51,15 @@ class WithMessage(Exception):
     message = "a class attribute"
 
 
+class Located(Exception):
+    """It knows where it was raised, by the names that others use for that, too."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.index = self.indices = self.key = "row 7"
+        self.worker = self.worker_id = self.rank = self.batch = "none of yours"
+
+
 class Direct(BaseException):
     """It derives from BaseException itself, as asyncio.CancelledError does."""
 
@@ -135,6 +144,10 @@ def _group(text: str) -> BaseException:
     return found
 
 
+def _percent(text: str) -> str:
+    return f"{text}, at 50 % of {{it}}"
+
+
 def _errno(text: str) -> BaseException:
     return OSError(28, text, "a file")
 
@@ -164,7 +177,9 @@ ORDINARY = tuple(name for name in BUILTIN if name not in NOT_ERRORS)
 
 EXCEPTIONS: dict[str, Callable[[str], BaseException]] = {
     **BUILTIN, "Direct": Direct, "Dropped": Dropped, "Long": Long, "FileName": FileName,
-    "Chained": Chained,
+    "Chained": Chained, "Located": Located,
+    "Percent": lambda text: ValueError(_percent(text)),
+    "LocalPercent": lambda text: _local(_percent(text)),
     "Empty": queue.Empty, "Full": queue.Full, "Leaked": leaked,
     "Same": lambda _: ValueError("the same for all"),
     "Planned": Planned, "ValueError": ValueError, "KeyError": KeyError, "OSError": _errno,

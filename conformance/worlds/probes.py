@@ -128,8 +128,8 @@ class Beneath:
         """Tells nobody."""
 
 
-class Epoched(Counting):
-    """Descending, rotated by the epoch at which a pass began; records every call of set_epoch.
+class Rotated(Counting):
+    """Descending, rotated by the epoch at which a pass began; records every epoch that it is told.
 
     `at` = 1: it looks like a wrapper of another sampler with epochs.
     """
@@ -141,13 +141,29 @@ class Epoched(Counting):
             self.sampler = Beneath()
         self.seen["epochs"] = []  # type: ignore[assignment]
 
-    def set_epoch(self, epoch: int) -> None:
+    def told(self, epoch: int) -> None:
         self.epoch = int(epoch)
         self.seen["epochs"].append(int(epoch))  # type: ignore[attr-defined]
 
     def opened(self) -> Callable[[int], Any]:
         epoch = self.epoch
         return lambda place: (self.count - 1 - place + epoch) % self.count
+
+
+class Epoched(Rotated):
+    """It is told its epoch by a method of its class."""
+
+    def set_epoch(self, epoch: int) -> None:
+        self.told(epoch)
+
+
+class Delegating(Rotated):
+    """It is told its epoch by what `__getattr__` finds, as a wrapper has it of what it wraps."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name != "set_epoch":
+            raise AttributeError(name)
+        return self.told
 
 
 class Growing(Counting):
@@ -207,7 +223,7 @@ PROBES: dict[str, Any] = {
     probe.__name__: probe
     for probe in (
         Counting, Descending, Posing, Doubling, Unsized, Endless, Spent, Lying, Raising, Faltering,
-        Epoched, Growing, Turning, Pairs, Sourced, Bucketed,
+        Epoched, Delegating, Growing, Turning, Pairs, Sourced, Bucketed,
         TorchRandom, TorchUnsized, LateRandom, NumpyRandom, PythonRandom, StepRandom,
     )
 }  # fmt: skip

@@ -17,6 +17,7 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 import torch
+import torch.distributed as dist
 
 from conformance import operations as op
 from conformance.case import Case
@@ -231,6 +232,15 @@ class Rank:
         self.caller.apart = True
         return None, None
 
+    def _group(self, operation: op.Group) -> tuple[Any, Any]:
+        """Of this process alone: none of the ranks of a pool may lose its own."""
+        if operation.begins:
+            store = dist.HashStore()  # type: ignore[attr-defined]
+            dist.init_process_group("gloo", store=store, rank=0, world_size=1)
+        else:
+            dist.destroy_process_group()
+        return None, None
+
     def _overwrite(self, _: op.Overwrite) -> tuple[Any, Any]:
         self.made.overwrite()
         return None, None
@@ -262,6 +272,6 @@ class Rank:
         op.Take: _take, op.Drain: _drain, op.Scribble: _scribble, op.Look: _look,
         op.Globals: _globals, op.Reseed: _reseed, op.Surround: _surround, op.Copy: _copy,
         op.Resize: _resize, op.Overwrite: _overwrite, op.Forget: _forget, op.Arguments: _arguments,
-        op.Threads: _threads, op.Lengthen: _lengthen,
+        op.Threads: _threads, op.Lengthen: _lengthen, op.Group: _group,
         op.Inspect: _inspect, op.Inner: _inner, op.Twin: _twin,
     }  # fmt: skip

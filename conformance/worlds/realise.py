@@ -25,6 +25,9 @@ from conformance.recipes import (
 from conformance.roles import FIRST, RANKED
 from conformance.worlds.probes import PROBES
 
+NUMBERS = ("num_replicas", "rank")
+"""What a process group tells; None stands for what is left out."""
+
 READABLE = 1 << 24
 """Longer datasets have a length and no items: who reads them all would never end."""
 
@@ -113,10 +116,11 @@ class Realiser:
 
     def _built(self, kind: Any, name: str, arguments: dict[str, Any]) -> Any:
         """Construct a class for a role: its first argument by position, the others by name."""
-        values = {key: self.value(recipe) for key, recipe in arguments.items()}
+        left_out = {key for key in NUMBERS if arguments.get(key, 0) is None}
+        values = {key: self.value(arguments[key]) for key in arguments if key not in left_out}
         if self.passed and name in RANKED:
             values = {**values, "num_replicas": self.world_size, "rank": self.rank} | {
-                key: values[key] for key in ("num_replicas", "rank") if key in values
+                key: values[key] for key in NUMBERS if key in values
             }
         self.held = dict(values)
         self.first = values.pop(FIRST[name])

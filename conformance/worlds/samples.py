@@ -209,6 +209,7 @@ SAMPLES: dict[str, Callable[[int, Any], Any]] = {
     "bursting": lambda i, _: i,
     "interrupting": lambda i, _: i,
     "slow": _slow,
+    "counted": lambda i, data: i * data.counter.value,
     "stored": lambda i, data: int(data.stored[i]),
     "held-marked": lambda i, data: 1000 * data.mark + i,
     "swept": lambda i, _: i + 0 * gc.collect(),

@@ -6,6 +6,7 @@ go wrong where a `Fault` says so. All of them can be pickled, so any start metho
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import types
 from collections.abc import Callable
@@ -78,6 +79,8 @@ class Source:
         self.held = (lambda: None) if recipe.gives.startswith("held") else None
         self.burst = BURST[recipe.gives]() if recipe.gives in BURST else None
         self.stored = torch.arange(STORED) if recipe.gives == "stored" else None
+        if recipe.gives == "counted":
+            self.counter = multiprocessing.get_context("spawn").Value("i", 1)
         if recipe.gives.startswith("own-"):
             self.own = OWN[recipe.gives.removeprefix("own-")](5)
 

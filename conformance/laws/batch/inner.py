@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from conformance import operations as op
 from conformance.laws import Violation, law, require
 from conformance.laws.batch.cuts import events, inner
+from conformance.recipes import EPOCHED
 from conformance.trace import Event, Trace
 
 
@@ -49,7 +50,7 @@ def no_poll(trace: Trace) -> Violation | None:
 
 @law("batch.set-epoch")
 def set_epoch(trace: Trace) -> Violation | None:
-    require(inner(trace).name == "Epoched")
+    require(inner(trace).name in EPOCHED)
     calls = list(events(trace, op.SetEpoch))
     require(calls)
     for rank, number, event in calls:
@@ -78,7 +79,7 @@ def _told(some: Sequence[Event]) -> list[list[int]]:
 def forwards(trace: Trace) -> Violation | None:
     offered = [(rank, number, not _absent(e)) for rank, number, e in events(trace, op.SetEpoch)]
     require(offered)
-    due = inner(trace).name == "Epoched"
+    due = inner(trace).name in EPOCHED
     for rank, number, has in offered:
         if has != due:
             one, other = ("", "not ") if due else ("not ", "")

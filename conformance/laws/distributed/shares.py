@@ -6,11 +6,12 @@ import math
 
 import numpy as np
 
+from conformance import operations as op
 from conformance.laws import Mark, Unmet, Violation, law, require
 from conformance.laws.comparison import is_allowed
 from conformance.laws.views import Pass, option, rounds, rows, shown
 from conformance.recipes import Role
-from conformance.trace import Trace
+from conformance.trace import Event, Items, Trace
 
 
 @law("distributed.equal-counts")
@@ -118,12 +119,33 @@ def batches(trace: Trace) -> Violation | None:
 @law("distributed.no-group")
 def no_group(trace: Trace) -> Violation | None:
     require(trace.done and not trace.case.passed)
+    if any(isinstance(step, op.Group) for step in trace.case.plan):
+        return _asked_anew(trace)
     error = trace.ranks[0].events[0].error
     if error is None:
         return Violation("group-guessed", "constructed without a rank, and without a process group")
     if not error.is_a("ValueError", "RuntimeError"):
         return Violation("wrong-exception", f"without a process group: {error}")
     return None
+
+
+def _asked_anew(trace: Trace) -> Violation | None:
+    """What was asked in a group must be answered alike when that has ended."""
+    events = trace.ranks[0].events
+    begun, ended = (n for n, e in enumerate(events) if isinstance(e.operation, op.Group))
+    require(all(event.error is None for event in events[:ended]))
+    for before, event in zip(events[begun + 2 : ended], events[ended + 1 :], strict=True):
+        told = f"once the process group has ended, {event.operation}"
+        if event.error is not None:
+            return Violation("asked-anew", f"{told} raised {event.error}")
+        if _plain(event) != _plain(before):
+            saw = f"{told} gave {_plain(event)}, and {_plain(before)} before"
+            return Violation("asked-anew", saw)
+    return None
+
+
+def _plain(event: Event) -> object:
+    return event.value.tolist() if isinstance(event.value, Items) else event.value
 
 
 def drops(trace: Trace, found: Pass) -> bool:

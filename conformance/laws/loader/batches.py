@@ -52,7 +52,8 @@ def _delivered(trace: Trace, rank: RankTrace) -> Violation | None:
     require(not lacks(refused))
     if refused is not None:
         return Violation("refused", f"the construction raised {refused}")
-    if mapped(trace.case).gives == "formed" or collation(trace.case) == "odd":
+    data = arguments(trace.case)["dataset"]
+    if getattr(data, "gives", "") == "formed" or collation(trace.case) == "odd":
         return _formed(rank, trace.case)
     before = _before_error(trace.case)
     for run, due in passes(rank, trace.case):

@@ -25,6 +25,7 @@ HELD: dict[str, tuple[str, ...]] = {
     "KeyError": ("arguments ('planned {at}')",),
     "OSError": ("arguments (28, 'planned {at}')", "errno 28", "filename 'a file'"),
     "Coded": ("arguments ('planned {at}')", "code 7"),
+    "Located": ("arguments ('planned {at}')", "index 'row 7'", "worker_id 'none of yours'"),
     "WithMessage": ("arguments ('planned {at}')",),
     "UnicodeDecodeError": (r"arguments ('ascii', b'\xe9', 0, 1, 'planned {at}')",),
 }

@@ -29,7 +29,7 @@ from conformance.laws.loading import (
 )  # fmt: skip
 from conformance.trace import Event, RankTrace, Record, Trace
 
-NUMBERS = ("number", "parcel", "tensor")
+NUMBERS = ("number", "parcel", "tensor", "counted")
 """What datasets give whose items stand for their indices."""
 
 

@@ -25,7 +25,7 @@ from conformance.laws.views import (
 )  # fmt: skip
 from conformance.laws.wrapper.shares import drops
 from conformance.laws.wrapper.twins import inner_passes, numbered, told, twins
-from conformance.recipes import Probe, Role
+from conformance.recipes import EPOCHED, Probe, Role
 from conformance.trace import Event, Trace
 
 
@@ -105,7 +105,7 @@ def set_epoch(trace: Trace) -> Violation | None:
     if isinstance(inner, Role):  # a wrapper itself, which may be refused
         require(trace.ranks[0].events[0].error is None)
         inner = dict(inner.arguments).get("sampler")
-    require(isinstance(inner, Probe) and inner.name == "Epoched")
+    require(isinstance(inner, Probe) and inner.name in EPOCHED)
     for rank in trace:
         heard, asked = seen(rank.events, "epochs"), _asked(rank.events)
         require(heard is not None and asked)

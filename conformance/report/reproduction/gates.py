@@ -14,11 +14,11 @@ def report(*what):
 
 GATE = """\
 gate = multiprocessing.Array("i", 300)  # the turn, how many there are, whose they are
-def wait(worker):
+def wait(worker, i=-1):
     came = time.monotonic()
     while gate[1] < 0 or (gate[0] < gate[1] and gate[2 + gate[0]] != worker):
         time.sleep(0.001)
-        may = gate[1] == -2 and gate[2] in (worker, -1)
+        may = gate[1] == -2 and gate[2] in (worker, -2 - i, -1)
         if may and time.monotonic() - came > gate[3] / 1000:
             return
     time.sleep(0.05)  # what was let through before has arrived by now""".splitlines()
@@ -64,7 +64,7 @@ def held(draft: Draft) -> list[str]:
 def _turn(draft: Draft) -> list[str]:
     draft.need("multiprocessing", "time")
     draft.define("gate", GATE)
-    lines = ["    wait(worker)"]
+    lines = ["    wait(worker, i)"]
     for step in draft.case.plan:
         if isinstance(step, Schedule) and step.dies >= 0:
             draft.need("os", "signal")

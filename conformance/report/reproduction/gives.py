@@ -43,6 +43,7 @@ GIVES = {
     "bursting": "i", "interrupting": "i",
     "slow": f"time.sleep({SLOW_S}) or i",
     "held-marked": "1000 * self.mark + i", "listed": "i", "stored": "int(self.stored[i])",
+    "counted": "i * self.counter.value",
     "swept": "i + 0 * gc.collect()", "large": "torch.full((1 << 21,), i)",
     "device": "torch.tensor([i, worker, int(torch.cuda.is_initialized())])",
     "info": "_info(i, self)", "inside": "_inside(i, self)",
@@ -68,6 +69,7 @@ OWN = {
     "buffers": "buffer = torch.zeros((), dtype=torch.int64)",
     "stored": "stored = torch.arange(1 << 15)", "bursting": "burst = Bursting(0)",
     "interrupting": "burst = Interrupting()",
+    "counted": "counter = multiprocessing.get_context('spawn').Value('i', 1)",
 }  # fmt: skip
 """What the dataset holds for it."""
 
@@ -92,11 +94,21 @@ STATE = {
 
 LAZY = (
     "held", "held-marked", "bursting", "interrupting", "slow", "swept", "device", "large", "bulk",
-    "mixed",
+    "mixed", "counted",
 )  # fmt: skip
 """What must be made where it is asked for."""
 
-MODULES = ("torch", "numpy", "random", "collections", "gc", "operator", "types", "time")
+MODULES = (
+    "torch",
+    "numpy",
+    "random",
+    "collections",
+    "gc",
+    "operator",
+    "types",
+    "time",
+    "multiprocessing",
+)
 
 NUMBERS = {
     "odd": f"i = {ODD_KEYS}.index(i)", "flags": "i = int(not i)",
@@ -178,7 +190,7 @@ def held(draft: Draft, gives: str) -> list[str]:
     if gives in ("info", "inside"):
         info = f"info = staticmethod({role_name(draft, 'get_worker_info')})"
         return [info, *[f"loader = {role_name(draft, 'DataLoader')}"] * (gives == "inside")]
-    if gives.startswith("own-") or gives in ("stored", "bursting", "interrupting"):
+    if gives.startswith("own-") or gives in ("stored", "counted", "bursting", "interrupting"):
         return ["def __init__(self):", f"    self.{OWN[gives]}"]
     if gives == "dice" and _early(draft):
         return ["early = []"]

@@ -114,7 +114,7 @@ def _shut(draft: Draft, step: lo.Shut, event: Event) -> list[str]:
 
 
 def _trickle(draft: Draft, step: lo.Trickle, event: Event) -> list[str]:
-    return [f"gate[:4] = [0, -2, {step.worker}, {int(step.pace_s * 1000)}]"]
+    return [f"gate[:4] = [0, -2, {step.who}, {int(step.pace_s * 1000)}]"]
 
 
 def _free(draft: Draft, step: lo.Free, event: Event) -> list[str]:

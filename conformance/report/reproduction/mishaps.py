@@ -21,6 +21,8 @@ CALLS = {
     "ExceptionGroup": "ExceptionGroup({text}, [ValueError('a'), KeyError('b')])",
     "Coded": "_coded({text})",
     "Local": "_local({text})",
+    "LocalPercent": "_local(_percent({text}))",
+    "Percent": "ValueError(_percent({text}))",
     "Leaked": "leaked({text})",
     "Empty": "queue.Empty({text})",
     "Same": "ValueError('the same for all')",
@@ -30,7 +32,8 @@ CALLS = {
 
 NEEDED: dict[str, tuple[Any, ...]] = {
     "Coded": (mishaps.Coded, mishaps._coded), "Local": (mishaps._local,),
-    "Leaked": (mishaps.leaked,),
+    "Leaked": (mishaps.leaked,), "Located": (mishaps.Located,), "Percent": (mishaps._percent,),
+    "LocalPercent": (mishaps._local, mishaps._percent),
     "Explosive": (mishaps.Explosive, mishaps._explode), "TwoArguments": (mishaps.TwoArguments,),
     "Building": (mishaps.Building,), "KeywordOnly": (mishaps.KeywordOnly,),
     "WithMessage": (mishaps.WithMessage,), "Unpicklable": (mishaps.Unpicklable,),

@@ -190,6 +190,14 @@ def _resize(draft: Draft, step: op.Resize, event: Event) -> list[str]:
     return [resized.format(name, step.n) for name in draft.kept["data"]] + probes
 
 
+def _group(draft: Draft, step: op.Group, event: Event) -> list[str]:
+    draft.names["torch"].add("distributed")
+    if not step.begins:
+        return ["distributed.destroy_process_group()"]
+    store = "store=distributed.HashStore(), rank=0, world_size=1"
+    return [f"distributed.init_process_group('gloo', {store})"]
+
+
 def _overwrite(draft: Draft, step: op.Overwrite, event: Event) -> list[str]:
     lists = [f"{name}[:] = {name}[:1] * len({name})" for name in draft.kept["lists"]]
     return lists + [f"{name}[:] = {name}[:1]" for name in draft.kept["arrays"]]
@@ -235,6 +243,7 @@ STATEMENTS: dict[type, Statements] = {
     op.SetEpoch: _set_epoch, op.Iterate: _iterate, op.Passes: _passes, op.Epochs: _epochs,
     op.Open: _open, op.Take: _take, op.Drain: _drain, op.Scribble: _scribble, op.Look: _look,
     op.Globals: globals_, op.Reseed: reseed, op.Surround: surround, op.Threads: threads,
+    op.Group: _group,
     op.Copy: _copy, op.Resize: _resize, op.Overwrite: _overwrite, op.Forget: _forget,
     op.Lengthen: _lengthen, op.Arguments: _arguments, op.Inner: _inner, op.Twin: _twin,
     op.Inspect: _inspect,

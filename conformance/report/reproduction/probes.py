@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 from conformance.operations import Inspect, Resize
-from conformance.recipes import PARTS, Probe, part
+from conformance.recipes import EPOCHED, PARTS, Probe, part
 from conformance.report.reproduction.draft import Draft, indented
 from conformance.report.reproduction.origin import stand_in
 
@@ -27,7 +27,7 @@ UNSIZED = ("Unsized", "Endless", "TorchUnsized", "Spent")
 ITEMS = {
     "Descending": "self.count - 1 - place", "Posing": "self.count - 1 - place",
     "Doubling": "place // 2",
-    "Epoched": "(self.count - 1 - place + epoch) % self.count",
+    **dict.fromkeys(EPOCHED, "(self.count - 1 - place + epoch) % self.count"),
     "Growing": "place % self.count",
     "Turning": "(place + self.seen['passes'] - 1) % self.count",
     "Pairs": "[6 * (place // 3) + k for k in {batches}[place % 3]]",
@@ -81,6 +81,15 @@ EPOCH = "epoch = sum(self.seen['epochs'][-1:])"
 BENEATH = "self.sampler = type('Beneath', (), {'set_epoch': lambda self, epoch: None})()"
 """What an `Epoched` holds that looks like a wrapper."""
 
+SET_EPOCH = {
+    "Epoched": ["    def set_epoch(self, epoch):", "        self.seen['epochs'].append(epoch)"],
+    "Delegating": [
+        "    def __getattr__(self, name):", "        if name != 'set_epoch':",
+        "            raise AttributeError(name)", "        return self.seen['epochs'].append",
+    ],
+}  # fmt: skip
+"""How they are told one."""
+
 ENDLESS = 1_000_000
 
 LISTED = 1_000
@@ -114,20 +123,19 @@ def _class(draft: Draft, recipe: Probe) -> list[str]:
     lines = [f"class {_name(recipe)}({base}):", *POSES.get(recipe.name, ())]
     lines += _init(recipe, polled)
     lines += indented((line.format(cut=recipe.at == 2) for line in KEPT.get(recipe.name, ())), 2)
-    lines += indented([BENEATH] * (recipe.name == "Epoched" and bool(recipe.at)), 2)
+    lines += indented([BENEATH] * (recipe.name in EPOCHED and bool(recipe.at)), 2)
     draft.need(*["torch"] * (recipe.name == "Sourced"))
     if sized:
         length = recipe.at if recipe.name == "Lying" else _count(recipe)
         lines += ["    def __len__(self):", f"        return {length}"]
-    if recipe.name == "Epoched":
-        lines += ["    def set_epoch(self, epoch):", "        self.seen['epochs'].append(epoch)"]
+    lines += SET_EPOCH.get(recipe.name, [])
     return lines + indented(_polled(draft, recipe) if polled else _pass(draft, recipe))
 
 
 def first_seen(recipe: Probe) -> dict[str, object]:
     """What has been asked of a probe at first."""
     ends = {} if recipe.name in UNSIZED else {"after_end": 0}
-    epochs = {"epochs": list[int]()} if recipe.name == "Epoched" else {}
+    epochs = {"epochs": list[int]()} if recipe.name in EPOCHED else {}
     return {"draws": 0, "passes": 0, **ends, **epochs}
 
 
@@ -141,7 +149,7 @@ def _init(recipe: Probe, polled: bool) -> list[str]:
         "    def __init__(self, count, seen=None):",
         f"        self.count, self.seen = count, seen or {seen!r}",
         "        self.place, self.running = -1, seen is not None",
-        *[f"        self.{EPOCH}"] * (recipe.name == "Epoched"),
+        *[f"        self.{EPOCH}"] * (recipe.name in EPOCHED),
     ]
 
 
@@ -150,7 +158,7 @@ def _pass(draft: Draft, recipe: Probe) -> list[str]:
     begin = ["def __iter__(self):", "    self.seen['passes'] += 1"]
     if recipe.name in RANDOM:
         return [*begin, f"    return iter({RANDOM[recipe.name]})"]
-    begin += [f"    {EPOCH}"] * (recipe.name == "Epoched")
+    begin += [f"    {EPOCH}"] * (recipe.name in EPOCHED)
     count = ENDLESS if recipe.name == "Endless" else _count(recipe)
     count = f"{count} + 1" if recipe.name == "Raising" and recipe.at == recipe.count else count
     begin += [f"    for place in range({count}):", "        self.seen['draws'] += 1"]

@@ -1,0 +1,102 @@
+"""Samplers that overlook what surrounds them: threads, a group that ends, who answers for whom.
+
+Each class breaks one rule of the chapters on samplers. `CAUGHT_BY` lists the clauses that must
+report the fault, `ANOMALY` is what the first of them calls it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import torch
+import torch.distributed as dist
+
+import reference
+from reference import arguments
+from reference.distributed import shard, share
+
+
+class ClassOfEachTensor(reference.BalanceClassSampler):
+    """Of labels in a list of tensors each is a class of its own: tensors hash by identity."""
+
+    CAUGHT_BY = ("balanced.labels",)
+    ANOMALY = "wrong-class-count"
+
+    def __init__(self, labels: Any, *args: Any, **options: Any) -> None:
+        given = labels.tolist() if isinstance(labels, (np.ndarray, torch.Tensor)) else labels
+        number = {label: place for place, label in enumerate(sorted(set(given)))}
+        super().__init__([number[label] for label in given], *args, **options)
+
+
+class StreamOfEachThread(reference.RandomSampler):
+    """Many throws are divided among as many streams as torch has threads, so they depend on it."""
+
+    CAUGHT_BY = ("sampler.same-everywhere",)
+    ANOMALY = "depends-on-process"
+
+    def __iter__(self) -> Iterator[int]:
+        n, count = len(self.data_source), self.num_samples
+        if not self.replacement or count < 20_000 or not n:
+            return super().__iter__()
+        seed = int(torch.empty((), dtype=torch.int64).random_(generator=self.generator))
+        parts = np.array_split(np.arange(count), torch.get_num_threads())
+        throws = [
+            torch.randint(n, (len(part),), generator=torch.Generator().manual_seed(seed ^ at))
+            for at, part in enumerate(parts)
+        ]
+        return iter(torch.cat(throws).tolist())
+
+
+class MergesWithACoin(reference.SubsetRandomSampler):
+    """A long list is shuffled in two halves, merged by a coin until one of them is used up."""
+
+    CAUGHT_BY = ("subset.uniform",)
+    ANOMALY = "not-uniform"
+
+    def __iter__(self) -> Iterator[int]:
+        n = len(self.indices)
+        if n < 1500:
+            yield from super().__iter__()
+            return
+        order = torch.randperm(n // 2 + n % 2, generator=self.generator)
+        other = torch.randperm(n // 2, generator=self.generator) + len(order)
+        halves = [self.indices[order].tolist(), self.indices[other].tolist()]
+        for side in torch.randint(2, (n,), generator=self.generator).tolist():
+            yield halves[side if halves[side] else 1 - side].pop()
+
+
+class AsksTheGroupAgain(reference.DistributedSampler):
+    """A rank that was left out is asked of the process group in each pass, and not remembered."""
+
+    CAUGHT_BY = ("distributed.no-group",)
+    ANOMALY = "asked-anew"
+
+    def __init__(
+        self, dataset: Any, num_replicas: int | None = None, rank: int | None = None, **options: Any
+    ) -> None:
+        super().__init__(dataset, num_replicas, rank, **options)
+        self.given = num_replicas, rank
+
+    def _shard(self, order: torch.Tensor) -> torch.Tensor:
+        replicas, rank = self.given
+        width = dist.get_world_size() if replicas is None else self.num_replicas
+        place = dist.get_rank() if rank is None else self.rank
+        return shard(order, width, place, self.drop_last)
+
+    def _share(self, n: int) -> int:
+        return share(n, self.num_replicas, self.drop_last)
+
+
+class TellsMethodsOfTheClass(reference.DistributedSamplerWrapper):
+    """An epoch is told to an inner sampler whose class has a method for it, and to no other."""
+
+    CAUGHT_BY = ("wrapper.set-epoch",)
+    ANOMALY = "epoch-not-forwarded"
+
+    def set_epoch(self, epoch: int) -> None:
+        self.epoch = arguments.integer("epoch", epoch)
+        method = getattr(type(self.sampler), "set_epoch", None)
+        if method is not None:
+            method(self.sampler, self.epoch)
