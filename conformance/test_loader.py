@@ -66,7 +66,7 @@ def test_errors(check: Check) -> None:
 @prove(
     {
         "loader.independent": (passes.BESIDE,),
-        "loader.ends": (passes.ENDS,),
+        "loader.ends": (passes.ENDS, passes.ENDS_IDLE),
         "loader.reused-buffer": (passes.BUFFERS,),
     }
 )

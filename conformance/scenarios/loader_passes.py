@@ -194,9 +194,14 @@ def _ends(setting: Setting) -> Iterator[Case]:
     grown = [Open("a"), Drain("a"), Resize(7), Take("a", 2), Take("a")]
     for size in (None, 2):
         yield loader(Mapped(3), grown, batch_size=size)
-    if takes(setting, **kept):  # its worker stands idle when it dies
-        idle: list[Operation] = [Open("a"), Drain("a"), Strike(0), Settle(), Take("a"), Take("a")]
-        yield loader(Mapped(3), idle, "alone", **kept)
+
+
+def _ends_idle(setting: Setting) -> Iterator[Case]:
+    """Asked again after its end, when its worker has died that stood idle."""
+    kept: dict[str, Any] = {"num_workers": 1, "persistent_workers": True}
+    if takes(setting, **kept):
+        plan: list[Operation] = [Open("a"), Drain("a"), Strike(0), Settle(), Take("a"), Take("a")]
+        yield loader(Mapped(3), plan, "alone", **kept)
 
 
 def _buffers(setting: Setting) -> Iterator[Case]:
@@ -221,4 +226,5 @@ AFTER = Scenario("loader-after-error", _after)
 GIVEN_UP = Scenario("loader-given-up", _given_up)
 BESIDE = Scenario("loader-beside", _beside)
 ENDS = Scenario("loader-ends", _ends)
+ENDS_IDLE = Scenario("loader-ends-idle", _ends_idle)
 BUFFERS = Scenario("loader-buffers", _buffers)
