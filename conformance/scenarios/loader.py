@@ -141,7 +141,8 @@ def _collations(setting: Setting) -> Iterator[Case]:
         if takes(setting, num_workers=2):
             data = Mapped(3, gives=gives)
             yield loader(data, [Iterate(), Describe()], batch_size=2, num_workers=2)
-    yield loader(Mapped(3, gives="turned"), [Iterate(), Describe()], batch_size=2)
+    for gives in ("turned", "ragged", "mapping"):
+        yield loader(Mapped(3, gives=gives), [Iterate(), Describe()], batch_size=2)
 
 
 def _posing(setting: Setting) -> Iterator[Case]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import collections.abc
 import gc
 import operator
 import random
 import time
 import zlib
 from collections import Counter, OrderedDict, namedtuple
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,6 +37,22 @@ class Spot(Point):
 
 class Foreign:
     """A class that no default collation knows."""
+
+
+class Sealed(collections.abc.Mapping[str, Any]):
+    """A mapping that is no dict, and that nobody can change."""
+
+    def __init__(self, content: dict[str, Any]) -> None:
+        self.content = dict(content)
+
+    def __getitem__(self, key: str) -> Any:
+        return self.content[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.content)
+
+    def __len__(self) -> int:
+        return len(self.content)
 
 
 class Bag(dict[str, Any]):
@@ -222,6 +239,8 @@ SAMPLES: dict[str, Callable[[int, Any], Any]] = {
     "pair": _pair,
     "views": _views,
     "turned": _turned,
+    "ragged": lambda i, _: [i] * (i + 1),
+    "mapping": lambda i, _: Sealed({"x": torch.tensor(i), "y": i + 0.5}),
     "sparse": _sparse,
     "wide": lambda i, _: [np.full(1 << 14, i), np.full((300, 100), i, dtype=np.float32)],
     "range": lambda i, _: {"x": torch.tensor(i), "ids": range(i, i + 2)},
@@ -249,7 +268,7 @@ def describe(item: Any) -> str:
         return f"{name} {item!r}"
     if isinstance(item, (dict, list, tuple)) and getattr(item, "__dict__", None):
         name += f"<{', '.join(f'{key} {value!r}' for key, value in vars(item).items())}>"
-    if isinstance(item, dict):
+    if hasattr(item, "keys"):
         return name + "{" + ", ".join(f"{key!r}: {describe(v)}" for key, v in item.items()) + "}"
     if isinstance(item, (list, tuple)):
         return name + "(" + ", ".join(describe(value) for value in item) + ")"

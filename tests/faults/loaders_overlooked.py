@@ -10,7 +10,7 @@ import contextlib
 import os
 import pickle
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from reporting import Reporting, Wrapped
@@ -18,6 +18,7 @@ from worker_shortcuts import _Benched
 
 from reference import DataLoader
 from reference.loader.bench import Bench
+from reference.loader.collate import default_collate
 from reference.loader.crew_pass import CrewPass
 from reference.loader.failure import Failure, WorkerDied, WorkerError
 from reference.loader.worker import Job
@@ -147,6 +148,44 @@ class TextAsTemplate(Reporting):
     CAUGHT_BY = ("workers.errors",)
     ANOMALY = "other-error"
     rule = _Templated
+
+
+def _as_far_as_the_shortest(samples: Any) -> Any:
+    first = samples[0]
+    if type(first) is list:
+        return [default_collate(column) for column in zip(*samples, strict=False)]
+    return default_collate(samples)
+
+
+class CutsToTheShortest(DataLoader[Any]):
+    """Lists of different lengths are collated as far as the shortest of them goes."""
+
+    CAUGHT_BY = ("loader.collate",)
+    ANOMALY = "items-cut"
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        if self.collate_fn is default_collate:
+            self.collate_fn = _as_far_as_the_shortest
+
+
+def _of_dicts(samples: Any) -> Any:
+    first = samples[0]
+    if isinstance(first, Mapping) and not isinstance(first, dict):
+        return {key: [sample[key] for sample in samples] for key in first}
+    return default_collate(samples)
+
+
+class ListsMappings(DataLoader[Any]):
+    """Of mappings that are no dicts the elements are listed, where those of a dict are stacked."""
+
+    CAUGHT_BY = ("loader.collate",)
+    ANOMALY = "made-otherwise"
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        if self.collate_fn is default_collate:
+            self.collate_fn = _of_dicts
 
 
 class _TryingBench(Bench):

@@ -24,6 +24,9 @@ Pattern = Callable[[list[int]], str]
 NAMES = {"foreign": "Foreign", "none": "None"}
 """Items that no collation knows, and how their type is named."""
 
+REFUSED = ("blended", "mapping")
+"""Items that may be refused."""
+
 QUIET = ("DeprecationWarning", "PendingDeprecationWarning", "FutureWarning")
 """Warnings that say nothing about data."""
 
@@ -83,6 +86,9 @@ PATTERNS: dict[str, Pattern] = {
     "counter": lambda b: _plain(
         ("a", _tensor(b)), ("b", _tensor([2] * len(b))), kind="Counter"
     ),
+    "mapping": lambda b: _plain(
+        ("x", _tensor(b, "int64")), ("y", _tensor([i + 0.5 for i in b])), kind=r"\w+"
+    ),
     "turned": lambda b: _plain(("x", _tensor(b)), ("y", _tensor([i + 10 for i in b]))),
     "tuple": lambda b: _inside(EITHER, _tensor(b), _tensor([[float(i)] for i in b], "float32")),
     "list": lambda b: _inside("list", _tensor(b), _tensor([i + 0.5 for i in b])),
@@ -104,10 +110,12 @@ def collate(trace: Trace) -> Violation | None:
         return _unrefused(trace, gives, NAMES[gives])
     if strange(case):
         return _unrefused(trace, gives, strange(case))
+    if gives == "ragged":
+        return _cut(trace)
     require(gives in PATTERNS or gives == "formed")
     for run in runs(rank):
         if run.errors:
-            require(gives != "blended")  # which may be refused
+            require(gives not in REFUSED)
             saw = f"the pass raised {run.errors[0]}"
             return Violation("refused", saw, events=rows(rank, run), about=gives)
     described = [text for event in of(rank, lo.Describe) for text in event.value]
@@ -118,6 +126,18 @@ def collate(trace: Trace) -> Violation | None:
             what = mapped(case).form(batch[0]) if formed else f"a {gives}"
             saw = f"of the items {batch}, each {what}, was made {text}"
             return Violation("made-otherwise", saw, about=gives)
+    return None
+
+
+def _cut(trace: Trace) -> Violation | None:
+    """Sequences of different lengths are refused: who takes the shortest loses what is beyond."""
+    rank = trace.ranks[0]
+    require(reads(rank))
+    for number, event in reads(rank):
+        if event.error is None:
+            described = [text for e in of(rank, lo.Describe) for text in e.value]
+            saw = f"lists of 1 and of 2 elements were collated: {described[:1]}"
+            return Violation("items-cut", saw, events=((rank.rank, number),), about="ragged")
     return None
 
 

@@ -43,7 +43,8 @@ GIVES = {
     "bursting": "i", "interrupting": "i",
     "slow": f"time.sleep({SLOW_S}) or i",
     "held-marked": "1000 * self.mark + i", "listed": "i", "stored": "int(self.stored[i])",
-    "counted": "i * self.counter.value",
+    "counted": "i * self.counter.value", "ragged": "[i] * (i + 1)",
+    "mapping": "Sealed({{'x': torch.tensor(i), 'y': i + 0.5}})",
     "swept": "i + 0 * gc.collect()", "large": "torch.full((1 << 21,), i)",
     "device": "torch.tensor([i, worker, int(torch.cuda.is_initialized())])",
     "info": "_info(i, self)", "inside": "_inside(i, self)",
@@ -75,7 +76,8 @@ OWN = {
 
 CLASSES = {
     "foreign": ("Foreign",), "bag": ("Bag", "_bag"), "row": ("Row", "_row"),
-    "pair": ("Pair", "_pair"), "info": ("_info",), "inside": ("_info", "_inside"),
+    "pair": ("Pair", "_pair"), "mapping": ("Sealed",), "info": ("_info",),
+    "inside": ("_info", "_inside"),
 }  # fmt: skip
 
 STATE = {
@@ -139,6 +141,8 @@ def item(draft: Draft, gives: str) -> str:
     if gives == "named":
         draft.need("collections")
         draft.define("Point", ["Point = collections.namedtuple('Point', ['x', 'label'])"])
+    if gives == "mapping":
+        draft.need("collections.abc", "torch")
     if gives in ("row", "pair"):
         draft.need("torch")
     if gives in ("info", "inside"):
