@@ -97,6 +97,9 @@ def _made(setting: Setting, replacement: bool) -> Iterator[tuple[dict[str, Any],
         given = {"data_source": Data(n), "num_samples": count, "generator": _generator(seed)}
         plan: list[Operation] = [Iterate()] * (3 if count is None else 1)
         yield {**given, "replacement": replacement or None}, plan
+    for count in (200, 500, 900):  # some of many
+        given = {"data_source": Data(2000), "num_samples": count, "generator": _generator(3)}
+        yield {**given, "replacement": replacement or None}, [Iterate()] * 3
 
 
 def _generator(seed: int | None) -> Generator | None:

@@ -189,8 +189,12 @@ RESIZED = scenario(
 FLAGGED = Scenario("numbers for flags", _flags)
 RAISING = scenario("raising", plans.to_the_error, plans.to_the_error_once, narrow=fit.raising)
 RAISING_TOGETHER = Scenario("raising together", _raising_together)
-PICKLED = scenario("pickled", plans.copied("pickle"), narrow=fit.private)
-DEEPCOPIED = scenario("deepcopied", plans.copied("deepcopy"), narrow=fit.private)
+PICKLED = scenario(
+    "pickled", plans.copied("pickle"), plans.copied_midway("pickle"), narrow=fit.private
+)
+DEEPCOPIED = scenario(
+    "deepcopied", plans.copied("deepcopy"), plans.copied_midway("deepcopy"), narrow=fit.private
+)
 RESIZED_COPIES = scenario(
     "resized copies", plans.resized_copied("pickle"), plans.resized_copied("deepcopy"),
     narrow=fit.privately(fit.sizable),

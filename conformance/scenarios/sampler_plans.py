@@ -247,6 +247,15 @@ def copied(how: str) -> Callable[[Setting, Made], Plan]:
     return plan
 
 
+def copied_midway(how: str) -> Callable[[Setting, Made], Plan]:
+    """A pass is under way when the copy is made; the copy begins with a whole one, as it would."""
+
+    def plan(setting: Setting, made: Made) -> Plan:
+        return _twice(setting, [Copy(how)], both=[Open("a"), Take("a")])
+
+    return plan
+
+
 def resized_copied(how: str) -> Callable[[Setting, Made], Plan]:
     """The data change before the copy is made: it is one of the sampler as it is by then."""
 

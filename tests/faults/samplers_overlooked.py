@@ -6,7 +6,9 @@ report the fault, `ANOMALY` is what the first of them calls it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -26,7 +28,7 @@ class ClassOfEachTensor(reference.BalanceClassSampler):
 
     def __init__(self, labels: Any, *args: Any, **options: Any) -> None:
         given = labels.tolist() if isinstance(labels, (np.ndarray, torch.Tensor)) else labels
-        number = {label: place for place, label in enumerate(sorted(set(given)))}
+        number = {label: place for place, label in enumerate(sorted(dict.fromkeys(given)))}
         super().__init__([number[label] for label in given], *args, **options)
 
 
@@ -100,3 +102,62 @@ class TellsMethodsOfTheClass(reference.DistributedSamplerWrapper):
         method = getattr(type(self.sampler), "set_epoch", None)
         if method is not None:
             method(self.sampler, self.epoch)
+
+
+def _natural(label: Any) -> Any:
+    """Names as people sort them: their numbers by value."""
+    if not isinstance(label, str):
+        return label
+    parts = re.findall(r"\d+|\D+", label)
+    return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in parts]
+
+
+class SortsNamesAsPeopleDo(reference.WeightedBalanceClassSampler):
+    """Classes with names are in natural order, "9" before "10", and their weights with them."""
+
+    CAUGHT_BY = ("balanced.labels",)
+    ANOMALY = "wrong-class-count"
+
+    def __init__(self, labels: Any, *args: Any, **options: Any) -> None:
+        given = labels.tolist() if isinstance(labels, (np.ndarray, torch.Tensor)) else [*labels]
+        named = all(type(label) is str for label in given)
+        order = sorted(dict.fromkeys(given), key=_natural) if named else []
+        places = [order.index(label) for label in given] if named else labels
+        super().__init__(places, *args, **options)
+
+
+class CopiesResume(reference.SequentialSampler):
+    """A copy that is made while a pass is under way begins where that was."""
+
+    CAUGHT_BY = ("sampler.copyable",)
+    ANOMALY = "copy-differs"
+    place = 0
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "skipped": self.place}
+
+    def __iter__(self) -> Iterator[int]:
+        skipped, self.place = vars(self).pop("skipped", 0), 0
+        for index in islice(super().__iter__(), skipped, None):
+            self.place = index + 1
+            yield index
+        self.place = 0
+
+
+class SwapsWhatLiesThere(reference.RandomSampler):
+    """Few of many are drawn by swaps in a dict, which forget that a place was swapped before."""
+
+    CAUGHT_BY = ("random.permutation",)
+    ANOMALY = "doubled-index"
+
+    def __iter__(self) -> Iterator[int]:
+        n, count = len(self.data_source), self.num_samples
+        if self.replacement or 4 * count > n:
+            yield from super().__iter__()
+            return
+        seed = int(torch.empty((), dtype=torch.int64).random_(generator=self.generator))
+        rng, moved = np.random.default_rng(seed), dict[int, int]()
+        for place in range(count):
+            other = int(rng.integers(place, n))
+            yield moved.get(other, other)
+            moved[other] = place

@@ -8,16 +8,19 @@ from conformance.trace import Event
 
 
 def seeding(draft: Draft) -> list[str]:
-    """The global states as the run set them, those that the candidate might draw from."""
+    """The global states as the run set them, those that the candidate might draw from; and torch's
+    threads, where their number is changed later."""
     case = draft.case
     first = case.rank_seed(0)
     unlike = draft.several and not case.alike
     seed = f"{first} + 7919 * rank" if unlike else f"{first}"
     draft.need("torch")
+    threads = ["torch.set_num_threads(1)"] * draft.has(op.Surround)
     if draft.candidate.source.text == "torch.utils.data":
-        return [f"torch.manual_seed({seed})"]
+        return [*threads, f"torch.manual_seed({seed})"]
     draft.need("random")
     return [
+        *threads,
         f"torch.manual_seed({seed}); random.seed({seed} + 2)",
         *_if_numpy(draft, f"random.seed({seed} + 1)"),
     ]
