@@ -52,17 +52,18 @@ class Mapped(Recipe):
     holds), NAME being Generator, RandomState, Random or torch. bulk: a MiB of bytes. info: what
     `get_worker_info()` says: (i, id, num_workers, seed - id, whether `dataset` is this dataset);
     inside: the same, once the dataset has read i through a loader of its own, without workers.
-    device: a tensor (i, worker, whether a device is in use there). large: 16 MiB of i. swept:
-    i, once garbage was collected. held: i; the dataset holds a lambda, so it cannot be pickled.
-    held-marked: as marked, of such a dataset. bursting: i; what the dataset holds cannot be
-    unpickled. interrupting: i; what the dataset holds raises SIGINT while it is pickled, once
-    `Interrupt` says so. slow: i, after `SLOW_S`. stored: i, from a tensor of 256 KiB. counted: i
-    times 1, which stands in memory that processes share and that only their start may pickle.
-    listed: as marked, from a plain list. A sample of a container for collation: dict, counter,
-    tuple, named, nested, text, float, mingled (an int for even items, a float for odd ones),
-    blended (so are a tensor and an array), array, mixed, foreign; of one that is to be kept: bag,
-    row, pair, range. views: a tensor of 75 KiB, and three more that lie in its memory, in another
-    order and in part. ragged: a list of i + 1 elements. mapping: a mapping that is no dict.
+    device: a tensor (i, worker, whether a device is in use there). large: 16 MiB of i. swept: i,
+    once garbage was collected. held: i; the dataset holds a lambda, so it cannot be pickled. held-
+    marked: as marked, of such a dataset. epoched: as marked, and `set_epoch` sets the mark.
+    bursting: i; what the dataset holds cannot be unpickled. interrupting: i; what the dataset holds
+    raises SIGINT while it is pickled, once `Interrupt` says so. slow: i, after `SLOW_S`. stored: i,
+    from a tensor of 256 KiB. counted: i times 1, which stands in memory that processes share and
+    that only their start may pickle. listed: as marked, from a plain list. A sample of a container
+    for collation: dict, counter, tuple, named, nested, text, float, mingled (an int for even items,
+    a float for odd ones), blended (so are a tensor and an array), array, mixed, foreign; of one
+    that is to be kept: bag, row, pair, range. views: a tensor of 75 KiB, and three more that lie in
+    its memory, in another order and in part. ragged: a list of i + 1 elements. mapping: a mapping
+    that is no dict.
     turned: a dict whose keys stand in another order in each second item. sparse: such a tensor.
     wide: two large arrays. odd: one of `items.ODD`. formed: what `form` says.
 

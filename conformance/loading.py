@@ -98,6 +98,18 @@ class Drop(Operation):
     collected: bool = True
 
 
+@dataclass(frozen=True, repr=False)
+class Leave(Operation):
+    """Forget the loader itself, as a `for` loop over a new one does: its iterators are in use."""
+
+
+@dataclass(frozen=True, repr=False)
+class Crowd(Operation):
+    """Open so many files that the next descriptor is above `below`, where the machine lets us."""
+
+    below: int = 1024
+
+
 ALARM_S = 86_400
 """When the caller's alarm would ring, where `Leftovers` are asked of: whoever clears it shows."""
 
@@ -234,8 +246,9 @@ class Overlap(Operation):
 
 
 LOADING: tuple[type[Operation], ...] = (
-    Schedule, Shut, Trickle, Hold, Free, Settle, Journal, Reread, Describe, Tell, Drop, Leftovers,
-    Strike, Ponder, Interrupt, Fork, Orphan, Limit, Daemon, Preempt, Memory, Consume,
+    Schedule, Shut, Trickle, Hold, Free, Settle, Journal, Reread, Describe, Tell, Drop, Leave,
+    Leftovers, Strike, Ponder, Interrupt, Fork, Orphan, Limit, Crowd, Daemon, Preempt, Memory,
+    Consume,
     Printed,
     Inform, Devices, Contexts, Pinned, Carry, Overlap,
 )  # fmt: skip

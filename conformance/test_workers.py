@@ -18,6 +18,7 @@ from conformance.scenarios import workers as cases
             cases.ORDERS,
             cases.ALIKE,
             cases.STARTED,
+            cases.CROWDED,
         ),
         "workers.unordered": (cases.UNORDERED, cases.UNORDERED_AFTER, cases.ORDERS),
         "workers.backpressure": (cases.AHEAD, cases.LATE, cases.ORDERS, pairs.AHEAD_PAIRS),

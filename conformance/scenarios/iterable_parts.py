@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from conformance.case import Case
-from conformance.datasets import Fault, Stream
+from conformance.datasets import Collate, Fault, Stream
 from conformance.loading import Journal, Schedule
 from conformance.operations import Drain, Iterate, Open, Operation
 from conformance.scenarios import Scenario, Setting
@@ -124,6 +124,11 @@ def _broken(setting: Setting) -> Iterator[Case]:
     leaking = Stream(7, faults=(Fault("item", 3, "Leaked"),))
     if takes(setting, num_workers=2):
         yield loader(leaking, plan, batch_size=2, num_workers=2)
+    refusing = Collate("list", (Fault("collate", 2, "ValueError"),))
+    for workers in (0, 1, 2):
+        options = {"num_workers": workers} if workers else {}
+        if takes(setting, **options):
+            yield loader(Stream(12), plan, batch_size=2, collate_fn=refusing, **options)
 
 
 def _broken_again(setting: Setting) -> Iterator[Case]:

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from conformance.case import Case
 from conformance.datasets import Collate, Fault, Init, Mapped, Order, Stream
-from conformance.loading import Describe, Drop, Journal
+from conformance.loading import Describe, Drop, Journal, Leave
 from conformance.operations import (
+    Drain,
     Iterate,
     Len,
     Open,
@@ -98,6 +99,9 @@ def _again(setting: Setting) -> Iterator[Case]:
     for options in options_of(setting, ways):
         broken = [Open("a"), Take("a"), Drop("a"), Iterate(), Iterate()]
         yield loader(Mapped(5), broken, batch_size=2, **options)
+    for options in options_of(setting, ways):
+        left: list[Operation] = [Open("a"), Take("a"), Leave(), Take("a"), Drain("a")]
+        yield loader(Mapped(8), left, batch_size=2, **options)
     amid = Order(6, faults=(Fault("sampler", 3, "OSError"),))
     for options in options_of(setting, ({}, {"drop_last": True})):
         yield loader(Mapped(6), [Iterate(), Iterate()], sampler=amid, batch_size=2, **options)

@@ -51,6 +51,7 @@ def _deaths(setting: Setting) -> Iterator[Case]:
         yield loader(busy, once, "alone", **lists, in_order=False)
     other = Mapped(6, faults=faulty("SIGKILL", 1), gated=1)  # it is not the one that is waited for
     yield loader(other, [Trickle(-1, 0.1, item=1), *once[1:]], "alone", **lists)
+    yield _beside_another()
 
 
 def _dying_at_batches(how: str) -> Iterator[Case]:
@@ -82,6 +83,13 @@ def _idle() -> Iterator[Case]:
     first: list[Operation] = [Open("a"), *(Take("a") for _ in range(9))]
     plan = [*first, Open("b"), Take("b"), Settle(), Strike(0), *(Take("b") for _ in range(10))]
     yield loader(Mapped(8), [*plan, Journal()], "alone", persistent_workers=True, **lists)
+
+
+def _beside_another() -> Case:
+    """The worker of a pass is killed while another pass goes on, which is no parent of it."""
+    both = [Open("a"), Take("a"), Open("b"), Take("b"), Settle(), Strike(0)]
+    plan = [*both, *[Take("a")] * 4, *[Take("b")] * 12, Journal()]
+    return loader(Mapped(12), plan, "alone", num_workers=1, collate_fn=Collate("list"))
 
 
 @st.composite

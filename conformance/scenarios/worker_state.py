@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from conformance.case import Case
-from conformance.datasets import Init, Mapped, Order, Stream
+from conformance.datasets import Fault, Init, Mapped, Order, Stream
 from conformance.loading import (
     Drop,
     Free,
@@ -66,6 +66,10 @@ def _told(setting: Setting) -> Iterator[Case]:
     )
     # Of a large array the pickle of the dataset may only say where it lies.
     yield loader(Mapped(4, gives="marked"), changed, num_workers=2, **KEPT[1])
+    # Its epoch is set on the dataset itself, as of a run that goes on where another ended.
+    resumed = [step for epoch in (5, 5, 7) for step in (Tell(epoch, "method"), Iterate())]
+    for options in KEPT:
+        yield loader(Mapped(3, gives="epoched"), [*resumed, Iterate()], num_workers=1, **options)
 
 
 def _told_spawned(setting: Setting) -> Iterator[Case]:
@@ -237,6 +241,11 @@ def _timeouts(setting: Setting) -> Iterator[Case]:
     # Seven weeks are more milliseconds than an int holds.
     soon = [Trickle(0, 0.02), Open("a"), Drain("a")]
     yield loader(Mapped(3, gated=1), soon, "alone", num_workers=1, timeout=SEVEN_WEEKS_S)
+    # A worker does not come to its first item, as its start does not return.
+    never = Init(faults=(Fault("init", 0, "hang"),))
+    starting = [Shut(), Open("a"), Take("a"), Take("a")]
+    options = {"num_workers": 1, "timeout": 1.0, "worker_init_fn": never}
+    yield loader(Mapped(3), starting, "alone", **options)
 
 
 TOLD = Scenario("told", _told)

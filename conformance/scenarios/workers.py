@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from conformance.case import Case
 from conformance.datasets import Collate, Fault, Mapped, Order, Stream
 from conformance.loading import (
+    Crowd,
     Describe,
     Drop,
     Free,
@@ -21,7 +22,7 @@ from conformance.loading import (
     Trickle,
 )
 from conformance.operations import Drain, Iterate, Len, Open, Operation, Rebuild, Reseed, Take
-from conformance.recipes import Generator
+from conformance.recipes import Generator, Values
 from conformance.scenarios import Scenario, Setting
 from conformance.scenarios.loader_forms import KNOWN, SIGNALS, SINGLE, SINGLES, of
 from conformance.scenarios.loading import (
@@ -125,6 +126,11 @@ def _started(setting: Setting) -> Iterator[Case]:
             yield loader(Mapped(6, gives=gives), [Iterate()], "alone", **options)
 
 
+def _crowded(setting: Setting) -> Iterator[Case]:
+    """In a process that has more files open than `select` can tell apart."""
+    yield loader(Mapped(4), [Crowd(), Iterate()], "alone", num_workers=1)
+
+
 @st.composite
 def _drawn(draw: st.DrawFn, setting: Setting) -> Case:
     workers, ahead = draw(st.integers(1, 3)), draw(st.integers(1, 3))
@@ -199,6 +205,8 @@ def _ahead(setting: Setting) -> Iterator[Case]:
     free: dict[str, Any] = {"num_workers": 2, "prefetch_factor": 2, "in_order": False}
     if takes(setting, **free):
         yield loader(Mapped(24, gated=1), [*steps, Journal()], sampler=Order(24), **free)
+    uneven = Values((tuple(range(8)), *((index,) for index in range(8, 20))))
+    yield loader(Mapped(20), [*steps, Journal()], batch_sampler=uneven, num_workers=1)
 
 
 def _late(setting: Setting) -> Iterator[Case]:
@@ -221,5 +229,6 @@ ALIKE = Scenario("alike", _alike)
 STARTED = Scenario("started", _started, slow=True)
 UNORDERED = Scenario("unordered", _unordered)
 UNORDERED_AFTER = Scenario("unordered-after", _unordered_after)
+CROWDED = Scenario("crowded", _crowded)
 AHEAD = Scenario("ahead", _ahead)
 LATE = Scenario("late-batches", _late)

@@ -195,6 +195,17 @@ def limit(rank: LoaderRank, operation: lo.Limit) -> Found:
     return None, None
 
 
+def crowd(rank: LoaderRank, operation: lo.Crowd) -> Found:
+    """The files are open until the process ends."""
+    now, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    room = operation.below + 200
+    if hard == resource.RLIM_INFINITY or hard >= room:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(now, room), hard))
+        while os.open(os.devnull, os.O_RDONLY) < operation.below:
+            pass
+    return None, None
+
+
 LIMITS: dict[int, int] = {}
 """The limits that this process had before it was given others."""
 
@@ -266,6 +277,6 @@ def printed(rank: LoaderRank, _: lo.Printed) -> Found:
 BLOWS: dict[Any, Callable[[Any, Any], Found]] = {
     lo.Strike: strike, lo.Ponder: ponder, lo.Interrupt: interrupt, lo.Fork: fork,
     lo.Orphan: orphan, lo.Limit: limit, lo.Daemon: daemon, lo.Preempt: preempt,
-    lo.Memory: memory, lo.Consume: consume,
+    lo.Memory: memory, lo.Crowd: crowd, lo.Consume: consume,
     lo.Printed: printed,
 }  # fmt: skip

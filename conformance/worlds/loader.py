@@ -250,6 +250,11 @@ class LoaderRank(Rank):
             change(dataset, operation.mark, operation.how)
         return None, None
 
+    def _leave(self, _: lo.Leave) -> tuple[Any, Any]:
+        self.sampler = None
+        gc.collect()
+        return None, None
+
     def _drop(self, operation: lo.Drop) -> tuple[Any, Any]:
         if not operation.collected:
             gc.disable()
@@ -284,6 +289,7 @@ class LoaderRank(Rank):
         op.Open: _open, op.Iterate: _iterate, op.Take: _take, op.Drain: Rank._drain,
         op.Surround: _surround,
         lo.Reread: _reread, lo.Describe: _describe, lo.Tell: _tell, lo.Drop: _drop,
+        lo.Leave: _leave,
         lo.Leftovers: _leftovers, **GATING, **BLOWS, **DEVICE,
     }  # fmt: skip
 

@@ -228,6 +228,7 @@ SAMPLES: dict[str, Callable[[int, Any], Any]] = {
     "slow": _slow,
     "counted": lambda i, data: i * data.counter.value,
     "stored": lambda i, data: int(data.stored[i]),
+    "epoched": lambda i, data: 1000 * data.mark + i,
     "held-marked": lambda i, data: 1000 * data.mark + i,
     "swept": lambda i, _: i + 0 * gc.collect(),
     "info": _info,

@@ -79,6 +79,8 @@ class Source:
         self.held = (lambda: None) if recipe.gives.startswith("held") else None
         self.burst = BURST[recipe.gives]() if recipe.gives in BURST else None
         self.stored = torch.arange(STORED) if recipe.gives == "stored" else None
+        if recipe.gives == "epoched":
+            self.set_epoch = self.tell
         if recipe.gives == "counted":
             self.counter = multiprocessing.get_context("spawn").Value("i", 1)
         if recipe.gives.startswith("own-"):

@@ -64,6 +64,8 @@ def _once(trace: Trace) -> Violation | None:
         return _described(trace)
     if dropping(trace.case):
         return _twice(trace)
+    if getattr(arguments(trace.case).get("collate_fn"), "faults", ()):
+        return _after_collation(trace)
     data, rank = undisturbed(trace, *DIVIDED), built(trace)
     require(runs(rank))
     due = _due(trace.case)
@@ -75,6 +77,18 @@ def _once(trace: Trace) -> Violation | None:
             return Violation(*wrong, events=rows(rank, run))
     passes(rank)
     return None
+
+
+def _after_collation(trace: Trace) -> Violation | None:
+    """Where `collate_fn` raises for one batch, what is in the others comes."""
+    data, rank, size = stream(trace.case), built(trace), arguments(trace.case)["batch_size"]
+    require(data.shard in DIVIDED and all(len(run.errors) == 1 for run in runs(rank)))
+    for run in (run for run in runs(rank) if run.finished):
+        lost = sorted(set(range(data.n)) - set(flat(run.items)))
+        if len(lost) > size:
+            saw = f"collate_fn raised {run.errors[0].kind} for one batch of {size}; {lost} are lost"
+            return Violation("element-lost", saw, events=rows(rank, run))
+    return _twice(trace)
 
 
 def _twice(trace: Trace) -> Violation | None:

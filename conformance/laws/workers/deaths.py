@@ -73,9 +73,7 @@ def _deaths(case: Case, rank: RankTrace) -> list[Death]:
     found = records(rank)
     mains = {record.pid for record in kinds(found, "want")}
     struck = [
-        Death(
-            event.operation.worker, _struck(found, event.operation), event.operation.how, idle=True
-        )
+        Death(event.operation.worker, int(event.value), event.operation.how, idle=True)
         for event in rank.events
         if isinstance(event.operation, lo.Strike) and not nobody_struck(event)
     ]
@@ -95,11 +93,6 @@ def _own(case: Case, found: list[Record]) -> Iterator[Death]:
             at = record.worker if fault.where == "iter" else record.value
             if record.kind == REPORTS.get(fault.where) and at == fault.at:
                 yield Death(record.worker, record.pid, fault.what, record.seconds)
-
-
-def _struck(found: list[Record], strike: lo.Strike) -> int:
-    """The process id that this worker has reported last, or -1."""
-    return next((r.pid for r in reversed(found) if r.worker == strike.worker), -1)
 
 
 def _names(told: str, death: Death) -> bool:

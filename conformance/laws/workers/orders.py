@@ -189,10 +189,12 @@ def _too_far(trace: Trace, kind: str, anomaly: str) -> Violation | None:
     found = _came(trace.case, kinds(records(rank), kind, "want", "deliver"))
     require(kinds(found, kind))
     most, size = ahead(trace.case), arguments(trace.case).get("batch_size", 1) or 1
+    firsts = {batch[0] for batch in wanted or () if isinstance(batch, list)}
     begun, asked = 0, 0
     for record in found:
         asked += record.kind == "want" and record.value < len(wanted)
-        begun += record.kind == kind and record.value % size == 0
+        first = record.value in firsts if firsts else record.value % size == 0
+        begun += record.kind == kind and first
         if begun - asked > most:
             saw = f"{begun} batches begun with {asked} asked for: more than {most} ahead"
             return Violation(anomaly, saw)

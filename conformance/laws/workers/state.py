@@ -39,7 +39,7 @@ def kept(case: Case) -> str:
 
 @law("workers.state")
 def state(trace: Trace) -> Violation | None:
-    require(gives(trace) in ("marked", "held-marked", "listed") and workers(trace.case))
+    require(gives(trace) in ("marked", "held-marked", "listed", "epoched") and workers(trace.case))
     rank = built(trace)
     require(of(rank, lo.Tell))
     data = trace.case.argument("dataset")

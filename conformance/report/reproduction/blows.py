@@ -151,6 +151,14 @@ def _limit(draft: Draft, step: lo.Limit, event: Event) -> list[str]:
     return [f"limit(resource.RLIMIT_{which}, {step.spare}{free if which == 'NOFILE' else ''})"]
 
 
+def _crowd(draft: Draft, step: lo.Crowd, event: Event) -> list[str]:
+    draft.need("os", "resource")
+    which, room = "resource.RLIMIT_NOFILE", step.below + 200
+    hard = f"resource.getrlimit({which})[1]"
+    more = f"resource.setrlimit({which}, ({room}, {hard}))"
+    return [more, f"while os.open(os.devnull, os.O_RDONLY) < {step.below}:", "    pass"]
+
+
 LIMIT = """\
 def limit(which, soft=None, limits={}):
     now, hard = resource.getrlimit(which)
@@ -256,7 +264,7 @@ def _overlap(draft: Draft, step: lo.Overlap, event: Event) -> list[str]:
 
 BLOWS: dict[type, Callable[[Draft, Any, Event], list[str]]] = {
     lo.Leftovers: _leftovers, lo.Strike: _strike, lo.Ponder: _ponder, lo.Interrupt: _interrupt,
-    lo.Fork: _fork, lo.Orphan: _orphan, lo.Limit: _limit, lo.Daemon: _daemon,
+    lo.Fork: _fork, lo.Orphan: _orphan, lo.Limit: _limit, lo.Crowd: _crowd, lo.Daemon: _daemon,
     lo.Preempt: _preempt, lo.Memory: _memory,
     lo.Consume: _consume, lo.Printed: _printed,
     lo.Devices: _devices, lo.Contexts: _contexts, lo.Pinned: _pinned, lo.Carry: _carry,

@@ -43,6 +43,7 @@ GIVES = {
     "bursting": "i", "interrupting": "i",
     "slow": f"time.sleep({SLOW_S}) or i",
     "held-marked": "1000 * self.mark + i", "listed": "i", "stored": "int(self.stored[i])",
+    "epoched": "1000 * self.mark + i",
     "counted": "i * self.counter.value", "ragged": "[i] * (i + 1)",
     "mapping": "Sealed({{'x': torch.tensor(i), 'y': i + 0.5}})",
     "swept": "i + 0 * gc.collect()", "large": "torch.full((1 << 21,), i)",
@@ -189,6 +190,9 @@ def held(draft: Draft, gives: str) -> list[str]:
     if gives == "marked" and how != "attribute":
         told = ["def tell(self, mark):", "    self.mark = mark"] if how == "method" else []
         return ["def __init__(self):", f"    self.{STATE[how][0]}", *told]
+    if gives == "epoched":
+        told = ["def tell(self, mark):", "    self.mark = mark", "set_epoch = tell"]
+        return ["mark = 0", *told]
     if gives.startswith("held"):
         return ["mark = 0", "def __init__(self):", "    self.held = lambda: None"]
     if gives in ("info", "inside"):

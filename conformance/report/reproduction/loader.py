@@ -165,6 +165,11 @@ def _drop(draft: Draft, step: lo.Drop, event: Event) -> list[str]:
     return [f"{name} = None" for name in gone] + ["batch = None", "gc.collect()"]
 
 
+def _leave(draft: Draft, step: lo.Leave, event: Event) -> list[str]:
+    draft.need("gc")
+    return ["loader = None", "gc.collect()"]
+
+
 def _alive(draft: Draft) -> list[str]:
     """The loader, and all iterators of the plan."""
     opened = [f"pass_{step.name}" for step in draft.case.plan if isinstance(step, op.Open)]
@@ -184,7 +189,7 @@ LOADING: dict[type, Callable[[Draft, Any, Event], list[str]]] = {
     lo.Free: _free,
     lo.Hold: _hold, lo.Settle: _settle, lo.Journal: _journal, lo.Reread: _reread,
     lo.Describe: _describe,
-    lo.Tell: _tell, lo.Drop: _drop, lo.Inform: _inform,
+    lo.Tell: _tell, lo.Drop: _drop, lo.Leave: _leave, lo.Inform: _inform,
 }  # fmt: skip
 
 
