@@ -42,11 +42,14 @@ def strike(rank: LoaderRank, operation: lo.Strike) -> Found:
     """Signal a worker, once it has been heard of, and wait until the signal has taken effect."""
     rank.gate.settle()
     pid = rank.gate.strike(operation.worker, operation.how)
-    with contextlib.suppress(psutil.Error):
-        struck, end = psutil.Process(pid), time.monotonic() + 2.0
-        while not _took_effect(struck) and time.monotonic() < end:
-            time.sleep(0.002)
-    time.sleep(0.01)  # the handler of SIGCHLD that a loader may have runs now, and not later
+    try:
+        with contextlib.suppress(psutil.Error):
+            struck, end = psutil.Process(pid), time.monotonic() + 2.0
+            while not _took_effect(struck) and time.monotonic() < end:
+                time.sleep(0.002)
+        time.sleep(0.01)  # the handler of SIGCHLD that a loader may have runs now, and not later
+    except Exception as error:  # it has raised
+        return pid, error
     return pid, None
 
 

@@ -32,7 +32,7 @@ from conformance.laws.workers.outcomes import (
     unfaithful,
     walks,
 )  # fmt: skip
-from conformance.trace import RankTrace, Record, Trace
+from conformance.trace import Event, RankTrace, Record, Trace
 
 SOON_S, BOUND_S = 2.0, 10.0
 
@@ -73,7 +73,7 @@ def _deaths(case: Case, rank: RankTrace) -> list[Death]:
     found = records(rank)
     mains = {record.pid for record in kinds(found, "want")}
     struck = [
-        Death(event.operation.worker, int(event.value), event.operation.how, idle=True)
+        Death(event.operation.worker, _struck(found, event), event.operation.how, idle=True)
         for event in rank.events
         if isinstance(event.operation, lo.Strike) and not nobody_struck(event)
     ]
@@ -93,6 +93,15 @@ def _own(case: Case, found: list[Record]) -> Iterator[Death]:
             at = record.worker if fault.where == "iter" else record.value
             if record.kind == REPORTS.get(fault.where) and at == fault.at:
                 yield Death(record.worker, record.pid, fault.what, record.seconds)
+
+
+def _struck(found: list[Record], event: Event) -> int:
+    """The process id of a worker that was struck: what the strike told, or, where a handler raised
+    meanwhile, what a worker of this number has reported last; -1 if nobody has."""
+    if isinstance(event.value, int):
+        return event.value
+    number = event.operation.worker  # type: ignore[union-attr]
+    return next((r.pid for r in reversed(found) if r.worker == number), -1)
 
 
 def _names(told: str, death: Death) -> bool:
