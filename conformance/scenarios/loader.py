@@ -101,7 +101,7 @@ def _again(setting: Setting) -> Iterator[Case]:
         yield loader(Mapped(5), broken, batch_size=2, **options)
     for options in options_of(setting, ways):
         left: list[Operation] = [Open("a"), Take("a"), Leave(), Take("a"), Drain("a")]
-        yield loader(Mapped(8), left, batch_size=2, **options)
+        yield loader(Mapped(24), left, batch_size=2, **options)
     amid = Order(6, faults=(Fault("sampler", 3, "OSError"),))
     for options in options_of(setting, ({}, {"drop_last": True})):
         yield loader(Mapped(6), [Iterate(), Iterate()], sampler=amid, batch_size=2, **options)
