@@ -58,20 +58,17 @@ def one_sided(rows: Rows, n: int) -> Violation | None:
     """
     if n <= SHORT or rows.shape[1] <= END:
         return None
-    ends = {"first": rows[:, :END], "last": rows[:, -END:]}
-    halves = {
-        "half": (rows_half := n // 2, lambda end: end < rows_half),
-        "parity": ((n + 1) // 2, lambda end: end % 2 == 0),
-    }
-    cells = [(place, name) for place in ends for name in halves]
-    inside = [halves[name][1](ends[place]) for place, name in cells]
-    counts = [int((one.all(axis=1) | ~one.any(axis=1)).sum()) for one in inside]
-    chances = [_all_of(halves[name][0], n) + _all_of(n - halves[name][0], n) for _, name in cells]
+    halves = {"half": (rows < n // 2, n // 2), "parity": (rows % 2 == 0, (n + 1) // 2)}
+    cells, counts, chances = list[str](), list[int](), list[float]()
+    for name, (inside, kinds) in halves.items():
+        for place, end in (("first", inside[:, :END]), ("last", inside[:, -END:])):
+            cells.append(f"the {place} {END} items are all of one {name}")
+            counts.append(int((end.all(axis=1) | ~end.any(axis=1)).sum()))
+            chances.append(_all_of(kinds, n) + _all_of(n - kinds, n))
     cell = first_unlikely(counts, len(rows), chances)
     if cell is None:
         return None
-    (place, name), found = cells[cell[0]], counts[cell[0]]
-    saw = f"the {place} {END} items are all of one {name} in {found} passes of {len(rows)}"
+    saw = f"{cells[cell[0]]} in {counts[cell[0]]} passes of {len(rows)}"
     wanted = f"expected {len(rows) * chances[cell[0]]:.1f} (n = {n})"
     return Violation("not-uniform", f"{saw}; {wanted}")
 

@@ -86,7 +86,8 @@ def _idle() -> Iterator[Case]:
 
 
 def _beside_another() -> Case:
-    """The worker of a pass is killed while another pass goes on, which is no parent of it."""
+    """The worker of a pass is killed while another pass goes on: who waits for every child there
+    takes the status that the first one has to tell."""
     both = [Open("a"), Take("a"), Open("b"), Take("b"), Settle(), Strike(0)]
     plan = [*both, *[Take("a")] * 4, *[Take("b")] * 12, Journal()]
     return loader(Mapped(12), plan, "alone", num_workers=1, collate_fn=Collate("list"))

@@ -20,18 +20,6 @@ from reference import arguments
 from reference.distributed import shard, share
 
 
-class ClassOfEachTensor(reference.BalanceClassSampler):
-    """Of labels in a list of tensors each is a class of its own: tensors hash by identity."""
-
-    CAUGHT_BY = ("balanced.labels",)
-    ANOMALY = "wrong-class-count"
-
-    def __init__(self, labels: Any, *args: Any, **options: Any) -> None:
-        given = labels.tolist() if isinstance(labels, (np.ndarray, torch.Tensor)) else labels
-        number = {label: place for place, label in enumerate(sorted(dict.fromkeys(given)))}
-        super().__init__([number[label] for label in given], *args, **options)
-
-
 class StreamOfEachThread(reference.RandomSampler):
     """Many throws are divided among as many streams as torch has threads, so they depend on it."""
 

@@ -102,16 +102,8 @@ LAZY = (
 """What must be made where it is asked for."""
 
 MODULES = (
-    "torch",
-    "numpy",
-    "random",
-    "collections",
-    "gc",
-    "operator",
-    "types",
-    "time",
-    "multiprocessing",
-)
+    "torch", "numpy", "random", "collections", "gc", "operator", "types", "time", "multiprocessing",
+)  # fmt: skip
 
 NUMBERS = {
     "odd": f"i = {ODD_KEYS}.index(i)", "flags": "i = int(not i)",
