@@ -142,7 +142,11 @@ def test_ctrl_c_leaves_a_partial_report_and_no_process(tmp_path: Path) -> None:
     family = psutil.Process(process.pid).children(recursive=True)
 
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=60)
+    try:
+        process.communicate(timeout=60)
+    except subprocess.TimeoutExpired:
+        process.kill()  # or it would go on for minutes beside the tests that follow
+        pytest.fail(f"it goes on: {process.communicate()[0]}")
 
     (candidate,) = json.loads((tmp_path / "r.json").read_text())["candidates"]
     assert process.returncode == pytest.ExitCode.INTERRUPTED
