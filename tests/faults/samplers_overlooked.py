@@ -92,10 +92,8 @@ class TellsMethodsOfTheClass(reference.DistributedSamplerWrapper):
             method(self.sampler, self.epoch)
 
 
-def _natural(label: Any) -> Any:
+def _natural(label: str) -> list[tuple[int, int, str]]:
     """Names as people sort them: their numbers by value."""
-    if not isinstance(label, str):
-        return label
     parts = re.findall(r"\d+|\D+", label)
     return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in parts]
 

@@ -28,6 +28,7 @@ from conformance.laws.loading import (
     arguments,
     built,
     collation,
+    faults,
     hung,
     kinds,
     of,
@@ -64,7 +65,7 @@ def _once(trace: Trace) -> Violation | None:
         return _described(trace)
     if dropping(trace.case):
         return _twice(trace)
-    if getattr(arguments(trace.case).get("collate_fn"), "faults", ()):
+    if any(fault.where == "collate" for fault in faults(trace.case)):
         return _after_collation(trace)
     data, rank = undisturbed(trace, *DIVIDED), built(trace)
     require(runs(rank))

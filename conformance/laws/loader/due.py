@@ -13,7 +13,7 @@ from conformance.laws.loading import Run, arguments, collation, expected, ordere
 from conformance.recipes import Values
 from conformance.trace import Error, RankTrace
 
-NUMBERS = ("number", "tensor", "parcel")
+NUMBERS = ("number", "tensor", "parcel", "counted")
 """Items that stand for their index."""
 
 

@@ -11,7 +11,7 @@ from conformance import operations as op
 from conformance.case import Case
 from conformance.datasets import Stream
 from conformance.laws import Violation, law, require
-from conformance.laws.loader.due import surplus
+from conformance.laws.loader.due import NUMBERS, surplus
 from conformance.laws.loading import (
     Run,
     ahead,
@@ -28,9 +28,6 @@ from conformance.laws.loading import (
     workers,
 )  # fmt: skip
 from conformance.trace import Event, RankTrace, Record, Trace
-
-NUMBERS = ("number", "parcel", "tensor", "counted")
-"""What datasets give whose items stand for their indices."""
 
 
 def rebuilt(rank: RankTrace) -> list[int]:
