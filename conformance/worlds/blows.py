@@ -41,14 +41,17 @@ FORK_S = 5
 def strike(rank: LoaderRank, operation: lo.Strike) -> Found:
     """Signal a worker, once it has been heard of, and wait until the signal has taken effect."""
     rank.gate.settle()
-    pid = rank.gate.strike(operation.worker, operation.how)
+    pid = rank.gate.last(operation.worker)
     try:
+        os.kill(pid, signal.Signals[operation.how])
         with contextlib.suppress(psutil.Error):
             struck, end = psutil.Process(pid), time.monotonic() + 2.0
             while not _took_effect(struck) and time.monotonic() < end:
                 time.sleep(0.002)
         time.sleep(0.01)  # the handler of SIGCHLD that a loader may have runs now, and not later
-    except Exception as error:  # it has raised
+    except ProcessLookupError:
+        raise LookupError(f"worker {operation.worker} has gone by itself") from None
+    except Exception as error:  # it has raised, be it before the signal was seen to take effect
         return pid, error
     return pid, None
 

@@ -73,7 +73,7 @@ def _deaths(case: Case, rank: RankTrace) -> list[Death]:
     found = records(rank)
     mains = {record.pid for record in kinds(found, "want")}
     struck = [
-        Death(event.operation.worker, _struck(found, event), event.operation.how, idle=True)
+        Death(event.operation.worker, _struck(event), event.operation.how, idle=True)
         for event in rank.events
         if isinstance(event.operation, lo.Strike) and not nobody_struck(event)
     ]
@@ -95,13 +95,9 @@ def _own(case: Case, found: list[Record]) -> Iterator[Death]:
                 yield Death(record.worker, record.pid, fault.what, record.seconds)
 
 
-def _struck(found: list[Record], event: Event) -> int:
-    """The process id of a worker that was struck: what the strike told, or, where a handler raised
-    meanwhile, what a worker of this number has reported last; -1 if nobody has."""
-    if isinstance(event.value, int):
-        return event.value
-    number = event.operation.worker  # type: ignore[union-attr]
-    return next((r.pid for r in reversed(found) if r.worker == number), -1)
+def _struck(event: Event) -> int:
+    """The process id of a worker that was struck, as the strike told; -1 if it did not."""
+    return event.value if isinstance(event.value, int) else -1
 
 
 def _names(told: str, death: Death) -> bool:
