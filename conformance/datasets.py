@@ -16,6 +16,9 @@ GENERATORS = ("Generator", "RandomState", "Random", "torch")
 """What a dataset may hold to draw from: numpy's two kinds, Python's, torch's."""
 
 
+HERE = 1000
+"""What an item of a dataset that gives "local" is more in the process that made it."""
+
 SLOW_S = 2.5
 """How long a slow item takes: several of them take longer than any bound of the spec."""
 
@@ -58,7 +61,8 @@ class Mapped(Recipe):
     bursting: i; what the dataset holds cannot be unpickled. interrupting: i; what the dataset holds
     raises SIGINT while it is pickled, once `Interrupt` says so. slow: i, after `SLOW_S`. stored: i,
     from a tensor of 256 KiB. counted: i times 1, which stands in memory that processes share and
-    that only their start may pickle. listed: as marked, from a plain list. A sample of a container
+    that only their start may pickle. local: i, and `HERE` more in a process that holds the memory
+    of the one that made the dataset. listed: as marked, from a plain list. A sample of a container
     for collation: dict, counter, tuple, named, nested, text, float, mingled (an int for even items,
     a float for odd ones), blended (so are a tensor and an array), array, mixed, foreign; of one
     that is to be kept: bag, row, pair, range. views: a tensor of 75 KiB, and three more that lie in

@@ -97,7 +97,8 @@ class Generator(Recipe):
 class Raw(Recipe):
     """A value handed over by name where its type is the point, e.g. `numpy.int64` of 3.
 
-    kind: a type of numpy, "tensor", "unsized" (a generator of so many items).
+    kind: a type of numpy, "tensor", "unsized" (a generator of so many items), "context" (of
+    `multiprocessing`, for the start method of that name).
     """
 
     value: Any

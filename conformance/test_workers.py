@@ -5,6 +5,7 @@ from __future__ import annotations
 from conformance.conclusion import Check
 from conformance.properties import prove
 from conformance.scenarios import loader_pairs as pairs
+from conformance.scenarios import worker_starts as starts
 from conformance.scenarios import worker_state as state
 from conformance.scenarios import worker_streams as streams
 from conformance.scenarios import workers as cases
@@ -20,6 +21,7 @@ from conformance.scenarios import workers as cases
             cases.STARTED,
             cases.CROWDED,
         ),
+        "workers.start-method": (starts.METHODS,),
         "workers.unordered": (cases.UNORDERED, cases.UNORDERED_AFTER, cases.ORDERS),
         "workers.backpressure": (cases.AHEAD, cases.LATE, cases.ORDERS, pairs.AHEAD_PAIRS),
         "workers.read-ahead": (cases.AHEAD, cases.LATE, pairs.AHEAD_PAIRS),

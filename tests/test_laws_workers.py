@@ -11,6 +11,7 @@ from conformance.case import Case
 from conformance.datasets import Mapped, Order
 from conformance.loading import Describe, Journal
 from conformance.operations import Drain, Iterate, Open, Rebuild, Reseed, Take
+from conformance.recipes import Raw
 
 ONE = Iterate()
 
@@ -180,3 +181,28 @@ def test_draws_are_counted_in_batches(ahead, anomaly):
     found = seen(case(8, Open("a"), Journal(), **options), None, told)
 
     assert judged("workers.read-ahead", found) == anomaly
+
+
+# Starts.
+
+
+@pytest.mark.parametrize(
+    ("start", "delivered", "anomaly"),
+    [
+        ("fork", [1000, 1001], ""),
+        ("fork", [0, 1], "not-forked"),
+        ("spawn", [0, 1], ""),
+        (Raw("forkserver", "context"), [0, 1], ""),
+        (Raw("forkserver", "context"), [1000, 1001], "forked"),
+        (Raw("fork", "context"), [1000, 1], "not-forked"),
+        (Raw("fork", "context"), error("RuntimeError"), UNMET),
+        (None, [1000, 1001], UNMET),
+    ],
+)
+def test_workers_start_as_was_asked(start, delivered, anomaly):
+    """Only workers that are forked hold what their caller's process held."""
+    asked = {"multiprocessing_context": start}
+
+    found = seen(case(2, ONE, gives="local", **asked), delivered)
+
+    assert judged("workers.start-method", found) == anomaly

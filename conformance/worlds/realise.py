@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -159,6 +160,8 @@ class Realiser:
             return torch.tensor(recipe.value)
         if recipe.kind == "unsized":
             return (item for item in range(recipe.value))
+        if recipe.kind == "context":
+            return multiprocessing.get_context(recipe.value)
         return getattr(np, recipe.kind)(recipe.value)
 
     def _probe(self, recipe: Probe) -> Any:

@@ -226,6 +226,7 @@ SAMPLES: dict[str, Callable[[int, Any], Any]] = {
     "bursting": lambda i, _: i,
     "interrupting": lambda i, _: i,
     "slow": _slow,
+    "local": lambda i, data: i + data.here,
     "counted": lambda i, data: i * data.counter.value,
     "stored": lambda i, data: int(data.stored[i]),
     "epoched": lambda i, data: 1000 * data.mark + i,

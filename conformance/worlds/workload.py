@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from torch.utils.data import Subset, TensorDataset
 
-from conformance.datasets import POSED, Fault, Mapped, Stream
+from conformance.datasets import HERE, POSED, Fault, Mapped, Stream
 from conformance.worlds.forms import formed
 from conformance.worlds.gate import Gate
 from conformance.worlds.keys import number
@@ -71,6 +71,8 @@ class State:
 class Source:
     """What map-style and iterable-style datasets have in common."""
 
+    here = 0
+
     def __init__(self, recipe: Mapped | Stream, gate: Gate, info: Info) -> None:
         self.recipe, self.gate, self.info = recipe, gate, info
         self.n, self.mark, self.buffer = recipe.n, 0, torch.zeros((), dtype=torch.int64)
@@ -81,6 +83,8 @@ class Source:
         self.stored = torch.arange(STORED) if recipe.gives == "stored" else None
         if recipe.gives == "epoched":
             self.set_epoch = self.tell
+        if recipe.gives == "local":
+            type(self).here = HERE
         if recipe.gives == "counted":
             self.counter = multiprocessing.get_context("spawn").Value("i", 1)
         if recipe.gives.startswith("own-"):

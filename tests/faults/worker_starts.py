@@ -7,7 +7,9 @@ the clauses that must report the fault, `ANOMALY` is what the first of them call
 from __future__ import annotations
 
 import contextlib
+import multiprocessing
 from collections.abc import Iterator
+from multiprocessing.context import BaseContext
 from typing import Any
 
 from reporting import Reporting, Worse, wait_for_ever
@@ -91,3 +93,51 @@ class _Forgiving:
     def __call__(self, worker: int) -> None:
         with contextlib.suppress(Exception):
             self.function(worker)
+
+
+class KnowsNamesOnly(DataLoader[Any]):
+    """A `multiprocessing_context` that is no name of a start method is refused."""
+
+    CAUGHT_BY = ("workers.start-method",)
+    ANOMALY = "refused"
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        given = kwargs.get("multiprocessing_context")
+        if given is not None and given not in multiprocessing.get_all_start_methods():
+            raise ValueError(f"there is no start method {given!r}")
+        super().__init__(*args, **kwargs)
+
+
+class ForksForContexts(DataLoader[Any]):
+    """A context that is given instead of a name is dropped, and workers start as by default."""
+
+    CAUGHT_BY = ("workers.start-method",)
+    ANOMALY = "forked"
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if isinstance(kwargs.get("multiprocessing_context"), BaseContext):
+            del kwargs["multiprocessing_context"]
+        super().__init__(*args, **kwargs)
+
+
+class AlwaysForks(DataLoader[Any]):
+    """`multiprocessing_context` is taken and looked at, and workers are forked whatever it says."""
+
+    CAUGHT_BY = ("workers.start-method",)
+    ANOMALY = "forked"
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._context = multiprocessing.get_context("fork")
+
+
+class SpawnsForContexts(DataLoader[Any]):
+    """Of a context no more is taken than that it was given: workers are spawned then."""
+
+    CAUGHT_BY = ("workers.start-method",)
+    ANOMALY = "not-forked"
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if isinstance(kwargs.get("multiprocessing_context"), BaseContext):
+            kwargs["multiprocessing_context"] = "spawn"
+        super().__init__(*args, **kwargs)

@@ -44,6 +44,7 @@ GIVES = {
     "slow": f"time.sleep({SLOW_S}) or i",
     "held-marked": "1000 * self.mark + i", "listed": "i", "stored": "int(self.stored[i])",
     "epoched": "1000 * self.mark + i",
+    "local": "i + self.here",
     "counted": "i * self.counter.value", "ragged": "[i] * (i + 1)",
     "mapping": "Sealed({{'x': torch.tensor(i), 'y': i + 0.5}})",
     "swept": "i + 0 * gc.collect()", "large": "torch.full((1 << 21,), i)",
@@ -97,7 +98,7 @@ STATE = {
 
 LAZY = (
     "held", "held-marked", "bursting", "interrupting", "slow", "swept", "device", "large", "bulk",
-    "mixed", "counted",
+    "mixed", "counted", "local",
 )  # fmt: skip
 """What must be made where it is asked for."""
 
@@ -185,6 +186,8 @@ def held(draft: Draft, gives: str) -> list[str]:
     if gives == "epoched":
         told = ["def tell(self, mark):", "    self.mark = mark", "set_epoch = tell"]
         return ["mark = 0", *told]
+    if gives == "local":
+        return ["here = 0", "def __init__(self):", "    type(self).here = 1000"]
     if gives.startswith("held"):
         return ["mark = 0", "def __init__(self):", "    self.held = lambda: None"]
     if gives in ("info", "inside"):

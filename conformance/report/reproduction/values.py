@@ -211,6 +211,9 @@ def _generator(draft: Draft, recipe: Generator, lines: list[str]) -> str:
 def _raw(draft: Draft, recipe: Raw, lines: list[str]) -> str:
     if recipe.kind == "unsized":
         return f"(item for item in range({recipe.value}))"
+    if recipe.kind == "context":
+        draft.need("multiprocessing")
+        return f"multiprocessing.get_context({literal(recipe.value)})"
     module = "torch" if recipe.kind == "tensor" else "numpy"
     draft.need(module)
     return f"{module}.{recipe.kind}({literal(recipe.value)})"
