@@ -57,6 +57,17 @@ def test_each_element_once(passed, anomaly):
 
 
 @pytest.mark.parametrize(
+    ("kind", "anomaly"),
+    [("AttributeError", "crash"), ("NotImplementedError", UNMET), ("TypeError", UNMET)],
+)
+def test_a_dataset_may_be_refused(kind, anomaly):
+    """A loader may say that it does not take streams; any other error is one of its own."""
+    found = traced(case(Stream(3)), construction=error(kind))
+
+    assert judged("iterable.once", found) == anomaly
+
+
+@pytest.mark.parametrize(
     ("told", "anomaly"),
     [
         (["NoneType", "bool False"], ""),

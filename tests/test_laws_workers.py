@@ -12,8 +12,11 @@ from conformance.datasets import Mapped, Order
 from conformance.loading import Describe, Journal
 from conformance.operations import Drain, Iterate, Open, Rebuild, Reseed, Take
 from conformance.recipes import Raw
+from conformance.trace import Error, Event, RankTrace, Trace
 
 ONE = Iterate()
+
+LACKS = "__init__() got an unexpected keyword argument 'multiprocessing_context'"
 
 
 def case(n: int, *plan: Any, gives: str = "number", **options: Any) -> Case:
@@ -204,5 +207,15 @@ def test_workers_start_as_was_asked(start, delivered, anomaly):
     asked = {"multiprocessing_context": start}
 
     found = seen(case(2, ONE, gives="local", **asked), delivered)
+
+    assert judged("workers.start-method", found) == anomaly
+
+
+@pytest.mark.parametrize(("message", "anomaly"), [("it is no name", "refused"), (LACKS, UNMET)])
+def test_a_context_is_taken(message, anomaly):
+    """A loader that has the option must take a context; one that has not is not asked."""
+    given = case(2, ONE, gives="local", multiprocessing_context=Raw("fork", "context"))
+    refused = Error(("TypeError", "Exception", "BaseException"), message)
+    found = Trace(given, (RankTrace(0, (Event(None, None, refused),)),))
 
     assert judged("workers.start-method", found) == anomaly

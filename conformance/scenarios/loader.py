@@ -228,6 +228,7 @@ def _refused() -> Iterator[dict[str, Any]]:
     yield {"num_workers": 1, "multiprocessing_context": "no-such-method"}
     yield {"sampler": Role("BatchSampler", sampler=order, batch_size=2, drop_last=False)}
     yield {"sampler": Probe("Bucketed", 2)}
+    yield {"num_workers": 1, "multiprocessing_context": 5}
 
 
 def _refusals(setting: Setting) -> Iterator[Case]:

@@ -180,3 +180,16 @@ class GrowsWithEachPass(_Wrapping):
     CAUGHT_BY = ("iterable.once",)
     ANOMALY = "element-repeated"
     AROUND = _Cached
+
+
+class KindUnset(data.DataLoader):  # type: ignore[type-arg]
+    """The items of map-style datasets are kept for later, and those of any dataset are read."""
+
+    CAUGHT_BY = ("iterable.once",)
+    ANOMALY = "crash"
+
+    def __init__(self, dataset: Any, *arguments: Any, **options: Any) -> None:
+        if not isinstance(dataset, data.IterableDataset):
+            self.items = dataset
+        self.first_seen = self.items
+        super().__init__(dataset, *arguments, **options)

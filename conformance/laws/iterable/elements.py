@@ -35,6 +35,7 @@ from conformance.laws.loading import (
     ordered,
     rank_by_rank,
     records,
+    returned,
     rows,
     runs,
     stream,
@@ -47,6 +48,9 @@ TEXTS: dict[str, Callable[[int], str]] = {
     "array": lambda i: f"ndarray(int32, [2], [{i}, {i}])",
 }
 """How elements that are no numbers are described."""
+
+REFUSALS = ("TypeError", "ValueError", "NotImplementedError")
+"""How a loader says that it does not take a dataset; any other error is one of its own."""
 
 WAIT_S = 5.0
 """A pass over a few elements that takes longer has waited for something."""
@@ -67,8 +71,11 @@ def _once(trace: Trace) -> Violation | None:
         return _twice(trace)
     if any(fault.where == "collate" for fault in faults(trace.case)):
         return _after_collation(trace)
-    data, rank = undisturbed(trace, *DIVIDED), built(trace)
-    require(runs(rank))
+    data, rank = undisturbed(trace, *DIVIDED), returned(trace)
+    refused = rank.events[0].error
+    if refused is not None and not refused.is_a(*REFUSALS):
+        return Violation("crash", f"the construction raised {refused}")
+    require(refused is None and runs(rank))
     due = _due(trace.case)
     for run in runs(rank):
         if run.errors:
