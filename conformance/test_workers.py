@@ -5,6 +5,7 @@ from __future__ import annotations
 from conformance.conclusion import Check
 from conformance.properties import prove
 from conformance.scenarios import loader_pairs as pairs
+from conformance.scenarios import worker_kept as kept
 from conformance.scenarios import worker_starts as starts
 from conformance.scenarios import worker_state as state
 from conformance.scenarios import worker_streams as streams
@@ -40,7 +41,8 @@ def test_workers(check: Check) -> None:
         "workers.object-rng": (streams.OWN_GENERATORS,),
         "workers.state": (state.TOLD, state.TOLD_SPAWNED),
         "workers.set-epoch": (state.EPOCHS, state.EPOCHS_LATE),
-        "workers.persistent": (state.KEPT_WORKERS,),
+        "workers.persistent": (kept.KEPT_WORKERS,),
+        "workers.kept": (kept.KEPT_ALIVE,),
         "workers.sampler-once": (state.ASKED, state.ASKED_AGAIN),
         "workers.two-iterators": (state.PAIRS,),
         "workers.ranks": (state.RANKS,),

@@ -12,11 +12,9 @@ from conformance.datasets import Mapped, Order
 from conformance.loading import Describe, Journal
 from conformance.operations import Drain, Iterate, Open, Rebuild, Reseed, Take
 from conformance.recipes import Raw
-from conformance.trace import Error, Event, RankTrace, Trace
+from conformance.trace import Event, RankTrace, Record, Trace
 
 ONE = Iterate()
-
-LACKS = "__init__() got an unexpected keyword argument 'multiprocessing_context'"
 
 
 def case(n: int, *plan: Any, gives: str = "number", **options: Any) -> Case:
@@ -198,8 +196,7 @@ def test_draws_are_counted_in_batches(ahead, anomaly):
         (Raw("forkserver", "context"), [0, 1], ""),
         (Raw("forkserver", "context"), [1000, 1001], "forked"),
         (Raw("fork", "context"), [1000, 1], "not-forked"),
-        (Raw("fork", "context"), error("RuntimeError"), UNMET),
-        (None, [1000, 1001], UNMET),
+        (Raw("fork", "context"), error("RuntimeError"), ""),
     ],
 )
 def test_workers_start_as_was_asked(start, delivered, anomaly):
@@ -211,11 +208,56 @@ def test_workers_start_as_was_asked(start, delivered, anomaly):
     assert judged("workers.start-method", found) == anomaly
 
 
-@pytest.mark.parametrize(("message", "anomaly"), [("it is no name", "refused"), (LACKS, UNMET)])
-def test_a_context_is_taken(message, anomaly):
-    """A loader that has the option must take a context; one that has not is not asked."""
-    given = case(2, ONE, gives="local", multiprocessing_context=Raw("fork", "context"))
-    refused = Error(("TypeError", "Exception", "BaseException"), message)
-    found = Trace(given, (RankTrace(0, (Event(None, None, refused),)),))
+@pytest.mark.parametrize(
+    ("named", "as_context", "anomaly"),
+    [
+        (None, None, ""),
+        (None, error("ValueError"), "refused"),
+        (error("TypeError"), None, "refused"),
+        (error("ValueError"), error("ValueError"), UNMET),
+    ],
+)
+def test_a_name_and_a_context_say_the_same(named, as_context, anomaly):
+    """A loader takes a method in both ways or in none."""
+    again = Rebuild((("multiprocessing_context", Raw("spawn", "context")),))
+    given = case(2, again, gives="local", multiprocessing_context="spawn")
+    made = Event(None, None, named), Event(again, None, as_context)
 
-    assert judged("workers.start-method", found) == anomaly
+    assert judged("workers.start-method", Trace(given, (RankTrace(0, made),))) == anomaly
+
+
+def test_only_what_asks_for_a_method_is_judged():
+    """Other cases say nothing of it."""
+    assert judged("workers.start-method", seen(case(2, ONE, gives="local"), [0, 1])) == UNMET
+
+
+# Workers that are kept.
+
+
+@pytest.mark.parametrize(
+    ("pids", "options", "anomaly"),
+    [
+        ((7, 7, 7, 7), {"persistent_workers": True}, ""),
+        ((7, 8, 8, 7), {"persistent_workers": True}, ""),
+        ((7, 7, 8, 9), {"persistent_workers": True}, "started-anew"),
+        ((7, 7, 8, 9), {}, UNMET),
+    ],
+)
+def test_workers_are_kept(pids, options, anomaly):
+    """No more processes than workers take part in several passes."""
+    given = case(2, ONE, ONE, Journal(), **options)
+    told = tuple(Record("fetch", n % 2, n % 2, pid, 0.0) for n, pid in enumerate(pids))
+
+    found = seen(given, [0, 1], [0, 1], told)
+
+    assert judged("workers.kept", found) == anomaly
+
+
+def test_kept_workers_are_judged_over_whole_passes():
+    """Of one pass, or one that was broken off, nothing is demanded."""
+    told = tuple(Record("fetch", n, n, 7 + n, 0.0) for n in range(3))
+    one = case(2, ONE, Journal(), persistent_workers=True)
+    broken = case(2, Open("a"), Take("a"), ONE, Journal(), persistent_workers=True)
+
+    assert judged("workers.kept", seen(one, [0, 1], told)) == UNMET
+    assert judged("workers.kept", seen(broken, None, 0, [0, 1], told)) == UNMET

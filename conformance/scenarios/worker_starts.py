@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from conformance.case import Case
 from conformance.datasets import Mapped
-from conformance.operations import Iterate
+from conformance.operations import Iterate, Rebuild
 from conformance.recipes import Raw
 from conformance.scenarios import Scenario, Setting
 from conformance.scenarios.loading import loader, takes
 
-STARTS = ("fork", Raw("fork", "context"), Raw("forkserver", "context"), "spawn")
-
 
 def _started(setting: Setting) -> Iterator[Case]:
     """One worker each; but for a fork it imports torch anew."""
-    for start in STARTS:
-        options = {"num_workers": 1, "batch_size": None, "multiprocessing_context": start}
-        if takes(setting, **options):
-            yield loader(Mapped(2, gives="local"), [Iterate()], "alone", **options)
+    methods = ("fork", "spawn") if setting.effort.quick else ("fork", "spawn", "forkserver")
+    for method in methods:
+        given: dict[str, Any] = {"multiprocessing_context": method}
+        if takes(setting, **given):
+            context = Rebuild((("multiprocessing_context", Raw(method, "context")),))
+            plan = [Iterate(), context, Iterate()]
+            data = Mapped(2, gives="local")
+            yield loader(data, plan, "alone", num_workers=1, batch_size=None, **given)
 
 
 METHODS = Scenario("start-methods", _started)

@@ -20,17 +20,14 @@ from conformance.loading import (
 )  # fmt: skip
 from conformance.operations import (
     Drain,
-    Globals,
     Iterate,
     Len,
     Open,
     Operation,
-    Rebuild,
-    Reseed,
     SetEpoch,
     Take,
 )
-from conformance.recipes import Generator, Role
+from conformance.recipes import Role
 from conformance.scenarios import Scenario, Setting
 from conformance.scenarios.loading import ROLE, loader
 
@@ -113,31 +110,7 @@ def _epochs_late(setting: Setting) -> Iterator[Case]:
         yield loader(Mapped(8, gated=1), plan, "alone", sampler=Order(8, "epochs"), **options)
 
 
-# Workers that are kept.
-
-
-def _kept(setting: Setting) -> Iterator[Case]:
-    """The same passes with fresh workers, and with workers that are kept."""
-    whole = [Reseed(3), Globals(), *[Iterate(), Globals()] * 2]
-    longer = [*whole, Iterate(), Globals()]
-    broken = [Reseed(3), Globals(), Open("a"), Take("a", 2), Drop("a"), Iterate(), Globals()]
-    kept = Rebuild((("persistent_workers", True),))
-    ways: tuple[dict[str, Any], ...] = (
-        {}, {"shuffle": True}, {"shuffle": True, "generator": Generator(4)},
-        {"sampler": Order(9, "turning")},
-    )  # fmt: skip
-    for options in ways:
-        yield loader(Mapped(9), [*whole, kept, *whole], num_workers=2, batch_size=2, **options)
-    plan = [*broken, kept, *broken]
-    yield loader(Mapped(9), plan, num_workers=1, shuffle=True)
-    forked: dict[str, Any] = {"num_workers": 2, "multiprocessing_context": "fork"}
-    yield loader(Mapped(5, gives="held"), [*whole, kept, *whole], **forked)
-    filled = [*whole, Tell(1, "lambda"), Iterate(), Globals(), Iterate(), Globals()]
-    yield loader(Mapped(5), [*filled, kept, *filled], **forked)
-    yield loader(Stream(7), [*longer, kept, *longer], num_workers=3, batch_size=2)
-    # What a worker is told at its start it may tell the dataset.
-    told: dict[str, Any] = {"num_workers": 1, "worker_init_fn": Init("mark")}
-    yield loader(Mapped(5, gives="marked"), [*longer, kept, *longer], **told)
+# Two iterators.
 
 
 def _pairs(setting: Setting) -> Iterator[Case]:
@@ -252,7 +225,6 @@ TOLD = Scenario("told", _told)
 TOLD_SPAWNED = Scenario("told-spawned", _told_spawned, slow=True)
 EPOCHS = Scenario("worker-epochs", _epochs)
 EPOCHS_LATE = Scenario("worker-epochs-late", _epochs_late)
-KEPT_WORKERS = Scenario("kept-workers", _kept)
 PAIRS = Scenario("pairs", _pairs)
 ASKED = Scenario("asked", _asked)
 ASKED_AGAIN = Scenario("asked-again", _asked_again)

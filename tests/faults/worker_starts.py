@@ -15,6 +15,7 @@ from typing import Any
 from reporting import Reporting, Worse, wait_for_ever
 
 from reference import DataLoader
+from reference.loader.bench import Bench
 
 
 class _Once(Worse):
@@ -141,3 +142,40 @@ class SpawnsForContexts(DataLoader[Any]):
         if isinstance(kwargs.get("multiprocessing_context"), BaseContext):
             kwargs["multiprocessing_context"] = "spawn"
         super().__init__(*args, **kwargs)
+
+
+class NeverKeeps(DataLoader[Any]):
+    """`persistent_workers` is checked and noted, and each pass starts workers of its own."""
+
+    CAUGHT_BY = ("workers.kept",)
+    ANOMALY = "started-anew"
+
+    def __iter__(self) -> Iterator[Any]:
+        self._bench = Bench(False)
+        return super().__iter__()
+
+
+class KeepsSeveral(DataLoader[Any]):
+    """A single worker is not worth keeping: only two or more live on."""
+
+    CAUGHT_BY = ("workers.kept",)
+    ANOMALY = "started-anew"
+
+    def __iter__(self) -> Iterator[Any]:
+        if self.num_workers == 1:
+            self._bench = Bench(False)
+        return super().__iter__()
+
+
+class RenewsEachSecond(DataLoader[Any]):
+    """Workers serve for two passes, and are then replaced against leaks."""
+
+    CAUGHT_BY = ("workers.kept",)
+    ANOMALY = "started-anew"
+    passes = 0
+
+    def __iter__(self) -> Iterator[Any]:
+        self.passes += 1
+        if self.passes % 2 and self.persistent_workers:
+            self._bench = Bench(True)
+        return super().__iter__()

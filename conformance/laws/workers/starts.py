@@ -2,40 +2,69 @@
 
 from __future__ import annotations
 
-from conformance.case import Case
+from typing import NamedTuple
+
+from conformance import operations as op
 from conformance.datasets import HERE
 from conformance.laws import Violation, law, require
-from conformance.laws.loader.due import lacks
-from conformance.laws.loading import arguments, returned, rows, runs
+from conformance.laws.loading import Run, arguments, returned, rows, runs
 from conformance.recipes import Raw
-from conformance.trace import Trace
+from conformance.trace import Error, RankTrace, Trace
+
+OPTION = "multiprocessing_context"
+
+
+class Way(NamedTuple):
+    """A construction that asks for a start method: how it does, what it raised, the passes."""
+
+    method: str
+    said: str
+    error: Error | None
+    found: list[Run]
 
 
 @law("workers.start-method")
 def start_method(trace: Trace) -> Violation | None:
-    method, said = asked(trace.case)
-    require(method and arguments(trace.case)["dataset"].gives == "local")
+    """A method that is taken by name is taken as a context, and the other way round."""
+    require(arguments(trace.case)["dataset"].gives == "local" and OPTION in arguments(trace.case))
     rank = returned(trace)
-    refused = rank.events[0].error
-    require(not lacks(refused))
-    if refused is not None:
-        return Violation("refused", f"the construction with {said} raised {refused}", about=said)
-    found = [run for run in runs(rank) if run.items]
-    require(found)
-    for run in found:
-        shared = [item >= HERE for item in run.items]
-        if method == "fork" and not all(shared):
-            saw = f"with {said}, workers do not hold what this process held"
-            return Violation("not-forked", saw, events=rows(rank, run), about=said)
-        if method != "fork" and any(shared):
-            saw = f"with {said}, workers hold what only this process held"
-            return Violation("forked", saw, events=rows(rank, run), about=said)
+    ways = asked(trace, rank)
+    taken = [way for way in ways if way.error is None]
+    require(taken)
+    for way in ways:
+        if way.error is not None:
+            saw = f"{taken[0].said} was taken, and {way.said} raised {way.error}"
+            return Violation("refused", saw, about=way.said)
+    return next(filter(None, (_started(rank, way, run) for way in ways for run in way.found)), None)
+
+
+def _started(rank: RankTrace, way: Way, run: Run) -> Violation | None:
+    """Whether the items of a pass were made where they should have been."""
+    shared = [item >= HERE for item in run.items]
+    if way.method == "fork" and not all(shared):
+        saw = f"with {way.said}, workers do not hold what this process held"
+        return Violation("not-forked", saw, events=rows(rank, run), about=way.said)
+    if way.method != "fork" and any(shared):
+        saw = f"with {way.said}, workers hold what only this process held"
+        return Violation("forked", saw, events=rows(rank, run), about=way.said)
     return None
 
 
-def asked(case: Case) -> tuple[str, str]:
-    """The start method that a case asks for, "" if none, and how it is given."""
-    given = arguments(case).get("multiprocessing_context")
-    if isinstance(given, Raw):
-        return given.value, f"a context of {given.value!r}"
-    return given or "", f"multiprocessing_context={given!r}"
+def asked(trace: Trace, rank: RankTrace) -> list[Way]:
+    """The constructions of a rank."""
+    given, ways = arguments(trace.case), list[Way]()
+    for number, event in enumerate(rank.events):
+        if number and not isinstance(event.operation, op.Rebuild):
+            continue
+        if isinstance(event.operation, op.Rebuild):
+            given = {**given, **dict(event.operation.overrides)}
+        found = [run for run in runs(rank) if run.begun == number + 1]
+        ways.append(Way(*_said(given[OPTION]), event.error, found))
+    return ways
+
+
+def _said(start: str | Raw) -> tuple[str, str]:
+    """The start method, and how it is given."""
+    if isinstance(start, Raw):
+        return start.value, f"a context of {start.value!r}"
+    return start, f"{OPTION}={start!r}"

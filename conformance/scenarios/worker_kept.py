@@ -1,0 +1,50 @@
+"""Cases of `spec/workers.md`: passes of workers that are kept, beside those of fresh ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from conformance.case import Case
+from conformance.datasets import Init, Mapped, Order, Stream
+from conformance.loading import Drop, Journal, Tell
+from conformance.operations import Globals, Iterate, Open, Rebuild, Reseed, Take
+from conformance.recipes import Generator
+from conformance.scenarios import Scenario, Setting
+from conformance.scenarios.loading import loader
+
+
+def _kept(setting: Setting) -> Iterator[Case]:
+    """The same passes with fresh workers, and with workers that are kept."""
+    whole = [Reseed(3), Globals(), *[Iterate(), Globals()] * 2]
+    longer = [*whole, Iterate(), Globals()]
+    broken = [Reseed(3), Globals(), Open("a"), Take("a", 2), Drop("a"), Iterate(), Globals()]
+    kept = Rebuild((("persistent_workers", True),))
+    ways: tuple[dict[str, Any], ...] = (
+        {}, {"shuffle": True}, {"shuffle": True, "generator": Generator(4)},
+        {"sampler": Order(9, "turning")},
+    )  # fmt: skip
+    for options in ways:
+        yield loader(Mapped(9), [*whole, kept, *whole], num_workers=2, batch_size=2, **options)
+    plan = [*broken, kept, *broken]
+    yield loader(Mapped(9), plan, num_workers=1, shuffle=True)
+    forked: dict[str, Any] = {"num_workers": 2, "multiprocessing_context": "fork"}
+    yield loader(Mapped(5, gives="held"), [*whole, kept, *whole], **forked)
+    filled = [*whole, Tell(1, "lambda"), Iterate(), Globals(), Iterate(), Globals()]
+    yield loader(Mapped(5), [*filled, kept, *filled], **forked)
+    yield loader(Stream(7), [*longer, kept, *longer], num_workers=3, batch_size=2)
+    # What a worker is told at its start it may tell the dataset.
+    told: dict[str, Any] = {"num_workers": 1, "worker_init_fn": Init("mark")}
+    yield loader(Mapped(5, gives="marked"), [*longer, kept, *longer], **told)
+
+
+def _alive(setting: Setting) -> Iterator[Case]:
+    """Three whole passes, of one worker and of two, over both kinds of datasets."""
+    for data in (Mapped(6), Stream(6)):
+        for workers in (1, 2):
+            options: dict[str, Any] = {"num_workers": workers, "persistent_workers": True}
+            yield loader(data, [*[Iterate()] * 3, Journal()], **options)
+
+
+KEPT_WORKERS = Scenario("kept-workers", _kept)
+KEPT_ALIVE = Scenario("kept-alive", _alive)
