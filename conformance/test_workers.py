@@ -25,6 +25,8 @@ from conformance.scenarios import workers as cases
         "workers.start-method": (starts.METHODS,),
         "workers.unordered": (cases.UNORDERED, cases.UNORDERED_AFTER, cases.ORDERS),
         "workers.backpressure": (cases.AHEAD, cases.LATE, cases.ORDERS, pairs.AHEAD_PAIRS),
+        "workers.busy": (cases.AHEAD,),
+        "workers.prefetch": (cases.AHEAD,),
         "workers.read-ahead": (cases.AHEAD, cases.LATE, pairs.AHEAD_PAIRS),
     }
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from by_hand import UNMET, error, items, judged, seen
 from test_laws_worker_state import case
@@ -11,9 +13,9 @@ from conformance.operations import Drain, Open, Take
 from conformance.trace import Error, Event
 
 
-def after(kind: str, seconds: float) -> Event:
+def after(kind: str, seconds: float, text: str = "no batch within the timeout") -> Event:
     """An error after so many seconds."""
-    return Event(None, None, error(kind), seconds)
+    return Event(None, None, replace(error(kind), message=text), seconds)
 
 
 @pytest.mark.parametrize(
@@ -25,6 +27,10 @@ def after(kind: str, seconds: float) -> Event:
         (after("RuntimeError", 1.1), [], "lost-batch"),
         (after("RuntimeError", 3.5), [0, 1], "late-timeout"),
         (after("RuntimeError", 0.5), [0, 1], "early-timeout"),
+        (after("RuntimeError", 1.1, "after 1 s"), [0, 1], ""),
+        (after("Empty", 1.1, ""), [0, 1], ""),
+        (after("RuntimeError", 1.1, "NoneType"), [0, 1], "unclear-error"),
+        (after("RuntimeError", 1.1, "NoneType"), [1], "lost-batch"),
         (Event(None, items([])), [], "lost-batch"),
         (Event(None, items([0])), [1], UNMET),
     ],

@@ -9,7 +9,7 @@ from by_hand import UNMET, error, journal, judged, seen
 
 from conformance.case import Case
 from conformance.datasets import Mapped, Order
-from conformance.loading import Describe, Journal
+from conformance.loading import Describe, Journal, Settle
 from conformance.operations import Drain, Iterate, Open, Rebuild, Reseed, Take
 from conformance.recipes import Raw
 from conformance.trace import Event, RankTrace, Record, Trace
@@ -261,3 +261,46 @@ def test_kept_workers_are_judged_over_whole_passes():
 
     assert judged("workers.kept", seen(one, [0, 1], told)) == UNMET
     assert judged("workers.kept", seen(broken, None, 0, [0, 1], told)) == UNMET
+
+
+# Working ahead.
+
+
+def walked(begun_by: tuple[int, int, int], **options: Any) -> Trace:
+    """The records of a walk over 9 batches with rests after 1 and 3 of them: how many were begun
+    before the first batch was asked for, and at the end of each rest."""
+    plan = Open("a"), Settle(), Take("a"), Settle(), Take("a", 2), Settle(), Drain("a"), Journal()
+    wants = [Record("want", n, -1, 1, 0.0) for n in range(9)]
+    fetches = [Record("fetch", n, 0, 10, 0.0) for n in range(9)]
+    first, second, third = begun_by
+    told = [*fetches[:first], wants[0], *fetches[first:second], *wants[1:3]]
+    told += [*fetches[second:third], *wants[3:], *fetches[third:]]
+    given = case(9, *plan, **options)
+    return seen(given, None, None, [0], None, [1, 2], None, list(range(3, 9)), tuple(told))
+
+
+@pytest.mark.parametrize(
+    ("begun_by", "busy", "prefetch"),
+    [
+        ((4, 5, 7), "", ""),
+        ((0, 5, 7), "", ""),
+        ((4, 4, 7), "", "late-prefetch"),
+        ((4, 5, 5), "", "late-prefetch"),
+        ((0, 1, 3), "late-workers", "late-prefetch"),
+        ((2, 2, 7), "late-workers", "late-prefetch"),
+    ],
+)
+def test_workers_go_on_while_the_caller_rests(begun_by, busy, prefetch):
+    """Two workers that may be two batches ahead each are so after the first batch, not before."""
+    found = walked(begun_by, prefetch_factor=2)
+
+    assert judged("workers.busy", found) == busy
+    assert judged("workers.prefetch", found) == prefetch
+
+
+def test_how_far_ahead_is_free_unless_it_is_asked_for():
+    """Without `prefetch_factor` one batch for each worker is enough."""
+    found = walked((2, 3, 5))
+
+    assert judged("workers.busy", found) == ""
+    assert judged("workers.prefetch", found) == UNMET

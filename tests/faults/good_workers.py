@@ -51,11 +51,11 @@ class LeastLoaded(_Dealing):
 
 
 class Modest(DataLoader[Any]):
-    """Never more than one batch a worker is under way."""
+    """Unless more is asked for, never more than one batch a worker is under way."""
 
     def __init__(self, dataset: Any, *args: Any, **kwargs: Any) -> None:
         super().__init__(dataset, *args, **kwargs)
-        if self.num_workers:
+        if self.num_workers and kwargs.get("prefetch_factor") is None:
             self.prefetch_factor = 1
 
 

@@ -96,3 +96,23 @@ class SlicesOfFiveSeconds(DataLoader[Any]):
         super().__init__(dataset, *args, **kwargs)
         if self.timeout > 5:
             self.timeout = -(-self.timeout // 5) * 5.0
+
+
+class _Unpacking(_Watched):
+    def __next__(self) -> Any:
+        try:
+            return self.item()
+        except RuntimeError as error:
+            if "timeout" in str(error):
+                raise TypeError("cannot unpack non-iterable NoneType object") from None
+            raise
+
+
+class UnpacksNothing(DataLoader[Any]):
+    """Where no batch has come in time there is None to unpack, and that error is what is told."""
+
+    CAUGHT_BY = ("workers.timeout",)
+    ANOMALY = "unclear-error"
+
+    def __iter__(self) -> Iterator[Any]:
+        return _Unpacking(super().__iter__())

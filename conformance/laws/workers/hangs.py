@@ -8,12 +8,26 @@ from conformance import loading as lo
 from conformance import operations as op
 from conformance.case import Case
 from conformance.laws import Violation, law, require
-from conformance.laws.loading import arguments, expected, faults, got, hung, of, rows, runs, workers
+from conformance.laws.loading import (
+    arguments,
+    expected,
+    faults,
+    got,
+    hung,
+    of,
+    rows,
+    runs,
+    tells,
+    workers,
+)
 from conformance.laws.workers.outcomes import wrong
 from conformance.trace import Event, RankTrace, Trace
 
 SLACK_S = 2.0
 """How much later than `timeout` its error may come."""
+
+SAYS = ("timeout", "Timeout", "timed out", "time out", "in time", "Empty")
+"""What the error of a timeout may say, besides how long it is."""
 
 EARLY = 0.8
 """The part of `timeout` before which its error is certainly early, however clocks are read."""
@@ -71,7 +85,8 @@ def timeout(trace: Trace) -> Violation | None:
         require(hung(rank) is None)
         goes_on = runs(rank)[0].finished  # who does not may raise at once on every further call
         found = _early(stuck if goes_on else stuck[:1], bound, about)
-    return found or (None if wanted is None else _after_timeout(rank, wanted))
+    found = found or (None if wanted is None else _after_timeout(rank, wanted))
+    return found or _vague(stuck[0], bound)
 
 
 def _late(stuck: list[Event], bound: float, about: str) -> Violation | None:
@@ -92,6 +107,14 @@ def _early(stuck: list[Event], bound: float, about: str) -> Violation | None:
             saw = f"next() with timeout={bound} raised after {event.seconds:.1f} s"
             return Violation("early-timeout", saw, about=about)
     return None
+
+
+def _vague(first: Event, bound: float) -> Violation | None:
+    """The first error must say what it is about; its words are free."""
+    if first.error is None or tells(first.error, *SAYS, f"{bound}"):
+        return None
+    saw = f"next() with timeout={bound} raised {first.error}, which says nothing of a timeout"
+    return Violation("unclear-error", saw)
 
 
 def _in_time(rank: RankTrace, bound: float) -> Violation | None:

@@ -198,6 +198,46 @@ def _too_far(trace: Trace, kind: str, anomaly: str) -> Violation | None:
     return None
 
 
+@law("workers.busy")
+def busy(trace: Trace) -> Violation | None:
+    return _too_few(trace, workers(trace.case), "late-workers")
+
+
+@law("workers.prefetch")
+def prefetch(trace: Trace) -> Violation | None:
+    require("prefetch_factor" in arguments(trace.case))
+    return _too_few(trace, ahead(trace.case), "late-prefetch")
+
+
+def _too_few(trace: Trace, least: int, anomaly: str) -> Violation | None:
+    """Where the caller waits after some batches until all is quiet, count those begun by then."""
+    case = trace.case
+    held = any(isinstance(did, (lo.Shut, lo.Trickle, lo.Hold)) for did in case.plan)
+    require(workers(case) and not held and not faults(case))
+    rank, wanted, rests = built(trace), expected(case) or [], _rests(case)
+    require(rests and wanted == sorted(wanted) and "batch_sampler" not in arguments(case))
+    size = arguments(case).get("batch_size", 1) or 1
+    begun, asked = 0, 0
+    for record in kinds(records(rank), "fetch", "want"):
+        begun += record.kind == "fetch" and record.value % size == 0
+        due = min(len(wanted), asked + least)
+        if record.kind == "want" and asked in rests and begun < due:
+            saw = f"{begun} batches had been begun when all was quiet, and not {due}"
+            return Violation(anomaly, f"with {asked} delivered, {saw}")
+        asked += record.kind == "want"
+    return None
+
+
+def _rests(case: Case) -> set[int]:
+    """How many batches had been taken where the caller waited until all was quiet."""
+    taken, found = 0, set[int]()
+    for did in case.plan:
+        taken += did.count if isinstance(did, op.Take) else 0
+        if isinstance(did, lo.Settle) and taken:
+            found.add(taken)
+    return found
+
+
 def _came(case: Case, found: list[Record]) -> list[Record]:
     """Without the calls that gave nothing because time was up, where nothing else goes wrong."""
     if not arguments(case).get("timeout") or faults(case):
