@@ -84,6 +84,9 @@ def _ends(setting: Setting) -> Iterator[Case]:
     steps = [Rebuild(), Open("a"), Take("a"), Settle(), Drop("a"), Drop()]
     tensors = Mapped(6, gives="large")
     yield from alone(setting, tensors, _repeated(steps, 2), prefetch_factor=1, **PERSISTENT)
+    # Workers whose streams have ended are as idle as any.
+    steps = [Rebuild(), Iterate(), Drop()]
+    yield from alone(setting, Stream(8), _repeated(steps, 1), num_workers=3, **PERSISTENT)
 
 
 BROKEN = Order(4, faults=(Fault("sampler", 1, "ValueError"),))

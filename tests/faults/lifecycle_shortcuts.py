@@ -20,7 +20,9 @@ from pathlib import Path
 from typing import Any
 
 import plain_loader
+import torch.utils.data
 from plain_loader import Crew, Pass
+from torch.utils.data.dataloader import _MultiProcessingDataLoaderIter
 
 from reference import DataLoader
 
@@ -155,3 +157,19 @@ class ThreadAtAFullQueue(DataLoader[Any]):
     def __iter__(self) -> Iterator[Any]:
         made = super().__iter__()
         return made if self.num_workers else _Ahead(made)
+
+
+class _Forgetting(_MultiProcessingDataLoaderIter):
+    def _shutdown_workers(self) -> None:
+        self._persistent_workers = False
+        super()._shutdown_workers()
+
+
+class ForgetsEndedStreams(torch.utils.data.DataLoader):  # type: ignore[type-arg]
+    """Kept workers whose streams have ended count as gone, and nobody tells them to leave."""
+
+    CAUGHT_BY = ("lifecycle.shutdown",)
+    ANOMALY = "late-drop"
+
+    def _get_iterator(self) -> Any:
+        return _Forgetting(self) if self.num_workers else super()._get_iterator()
