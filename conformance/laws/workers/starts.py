@@ -59,12 +59,13 @@ def asked(trace: Trace, rank: RankTrace) -> list[Way]:
         if isinstance(event.operation, op.Rebuild):
             given = {**given, **dict(event.operation.overrides)}
         found = [run for run in runs(rank) if run.begun == number + 1]
-        ways.append(Way(*_said(given[OPTION]), event.error, found))
+        ways.append(Way(*_said(given[OPTION], given["num_workers"]), event.error, found))
     return ways
 
 
-def _said(start: str | Raw) -> tuple[str, str]:
+def _said(start: str | Raw, workers: int) -> tuple[str, str]:
     """The start method, and how it is given."""
+    beside = f" and num_workers={workers}"
     if isinstance(start, Raw):
-        return start.value, f"a context of {start.value!r}"
-    return start, f"{OPTION}={start!r}"
+        return start.value, f"a context of {start.value!r}{beside}"
+    return start, f"{OPTION}={start!r}{beside}"
