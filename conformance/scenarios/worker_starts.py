@@ -14,16 +14,30 @@ from conformance.scenarios.loading import loader, takes
 
 
 def _started(setting: Setting) -> Iterator[Case]:
-    """One worker each, which but for a fork imports torch anew; and two that are forked."""
+    """By name and as a context. Forked workers are asked both ways round, since a construction that
+    is refused ends a case, and of two and of one; any other imports torch anew."""
     methods = ("fork", "spawn") if setting.effort.quick else ("fork", "spawn", "forkserver")
     for method in methods:
-        given: dict[str, Any] = {"multiprocessing_context": method}
-        if takes(setting, **given):
-            context = Rebuild((("multiprocessing_context", Raw(method, "context")),))
-            plan: list[Operation] = [Iterate(), context, Iterate()]
-            plan += [Rebuild((("num_workers", 2),)), Iterate()] if method == "fork" else []
-            data = Mapped(2, gives="local")
-            yield loader(data, plan, "alone", num_workers=1, batch_size=None, **given)
+        if takes(setting, multiprocessing_context=method):
+            context = Raw(method, "context")
+            fewer = _again(num_workers=1) if method == "fork" else []
+            yield _local(
+                method, 2 if fewer else 1, *_again(multiprocessing_context=context), *fewer
+            )
+    if takes(setting, multiprocessing_context="fork"):
+        yield _local(Raw("fork", "context"), 1, *_again(multiprocessing_context="fork"))
+
+
+def _local(start: str | Raw, workers: int, *plan: Operation) -> Case:
+    """A pass of workers that start in this way, and what follows."""
+    options: dict[str, Any] = {"batch_size": None, "multiprocessing_context": start}
+    steps = [Iterate(), *plan]
+    return loader(Mapped(2, gives="local"), steps, "alone", num_workers=workers, **options)
+
+
+def _again(**options: Any) -> list[Operation]:
+    """A loader with other options, and a pass."""
+    return [Rebuild(tuple(options.items())), Iterate()]
 
 
 METHODS = Scenario("start-methods", _started)
