@@ -20,8 +20,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent))  # before this folder: the package goes first
 
-from mutants import results, table, upstream
-from mutants.lookers import Job, looked
+from mutants import results, survivors, table, upstream
+from mutants.lookers import NOT_TOLD, Job, Outcome, looked
 from mutants.operators import Mutant
 from mutants.targets import TARGETS, Target
 
@@ -40,6 +40,15 @@ def chosen(target: Target, options: argparse.Namespace, known: dict[str, Any]) -
     return made
 
 
+def searched(jobs: list[Job], found: dict[str, Any]) -> list[Job]:
+    """The jobs that are left when those whose code tells a verdict were noted without a search."""
+    told = survivors.thoughts()
+    for job in jobs:
+        if job.mutant.id in told:
+            results.put(found, job, Outcome(NOT_TOLD, reason="the code tells"))
+    return [job for job in jobs if job.mutant.id not in told]
+
+
 def measure(options: argparse.Namespace) -> None:
     """Look at the mutants of each target and write what came of each as soon as it is known."""
     for target in map(Target, options.target):
@@ -47,6 +56,8 @@ def measure(options: argparse.Namespace) -> None:
         results.begun(found, target, options.seed)
         known = found[target.name]["mutants"]
         jobs = [Job(target, m, options.depth) for m in chosen(target, options, known)]
+        if options.read:
+            jobs = searched(jobs, found)
         for job, outcome in looked(jobs, options.n, options.seed, options.within):
             results.put(found, job, outcome)
             results.write(found, options.json)
@@ -62,8 +73,10 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--show", action="store_true", help="print the changed files, no more")
     parser.add_argument("--sample", type=int, help="so many mutants of each target, drawn")
     parser.add_argument("--again", nargs="+", help="only those of this outcome, or new")
+    parser.add_argument("--read", action="store_true",
+                        help="do not search those that survivors.toml names")  # fmt: skip
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--depth", default="all", choices=("first", "rest", "all"),
+    parser.add_argument("--depth", default="all", choices=("first", "quick", "rest", "all"),
                         help="which stages of the search; the first one is cheap")  # fmt: skip
     parser.add_argument("--within", type=float, default=300.0, help="seconds for a mutant")
     parser.add_argument("-n", type=int, default=2, help="processes")

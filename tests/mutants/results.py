@@ -18,6 +18,12 @@ from mutants.targets import TARGETS, Target
 HERE = Path(__file__).parent
 RESULTS = HERE / "results.json"
 
+ONLY = {
+    "first": "only the first stage was searched",
+    "quick": "only the quick effort was asked",
+}
+"""What is to be said of a mutant that survived a search which was not the whole one."""
+
 
 def read(path: Path = RESULTS) -> dict[str, Any]:
     """The results so far, {} if there are none."""
@@ -26,14 +32,16 @@ def read(path: Path = RESULTS) -> dict[str, Any]:
 
 def begun(results: dict[str, Any], target: Target, seed: int) -> None:
     """Make room for a target; what was measured of another version of its file is forgotten."""
+    made = {mutant.id for mutant in target.mutants()}
     told = {
         "digest": target.digest, "seed": seed,
-        "made": len(list(target.mutants())),
+        "made": len(made),
         "torch": torch.__version__ if target.package == "torch" else "",
     }  # fmt: skip
     before = results.get(target.name, {})
     same = before.get("digest") == target.digest
-    kept = before.get("mutants", {}) if same else {}
+    known = before.get("mutants", {}) if same else {}
+    kept = {name: of for name, of in known.items() if name in made}
     results[target.name] = {**told, "mutants": kept}
 
 
@@ -44,8 +52,8 @@ def entry(job: Job, outcome: Outcome) -> dict[str, Any]:
         "function": mutant.function, "said": mutant.said, "outcome": outcome.outcome,
         "seconds": round(outcome.seconds, 2),
     }  # fmt: skip
-    if outcome.outcome == SURVIVED and job.depth == "first":
-        told |= {"outcome": NOT_TOLD, "reason": "only the first stage was searched"}
+    if outcome.outcome == SURVIVED and job.depth in ONLY:
+        told |= {"outcome": NOT_TOLD, "reason": ONLY[job.depth]}
     if outcome.reason:
         told["reason"] = outcome.reason
     if found:

@@ -63,6 +63,8 @@ LEFT_OUT = {
         "_generate_state": "a hash of the seed: another hash is as good",
     },
     "torch/dataloader.py": {
+        "_get_distributed_settings": "data pipes, which torch gives up",
+        "_share_dist_seed": "data pipes, which torch gives up",
         "_sharding_worker_init_fn": "data pipes, which torch gives up",
         "DataLoader.check_worker_number_rationality": "it only warns",
     },
@@ -163,7 +165,8 @@ class Target:
         """How a search goes: what is cheap and tells most first, all of the suite at last.
 
         The first stages only save time: what they find, the whole suite would find too.
-        depth: "first" for the cheap ones alone, "rest" for the others, "all" for both.
+        depth: "first" for the cheap ones alone, "rest" for what comes after them, "quick" for the
+        first of that, "all" for everything.
         """
         everything = self.asked()
         sequences = frozenset(name for name in everything if clauses()[name].profile == "torch")
@@ -181,7 +184,7 @@ class Target:
                 Stage(everything, "ci"),
                 torch_profile,
             )
-        return {"first": first, "rest": rest, "all": first + rest}[depth]
+        return {"first": first, "quick": rest[:1], "rest": rest, "all": first + rest}[depth]
 
     def asked(self) -> frozenset[str]:
         """The clauses that may tell."""
