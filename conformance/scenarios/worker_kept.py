@@ -39,9 +39,9 @@ def _kept(setting: Setting) -> Iterator[Case]:
 
 
 def _alive(setting: Setting) -> Iterator[Case]:
-    """Three whole passes, of one worker and of two, over both kinds of datasets."""
+    """Three whole passes, of one to three workers, over both kinds of datasets."""
     for data in (Mapped(6), Stream(6)):
-        for workers in (1, 2):
+        for workers in (1, 2, 3):
             options: dict[str, Any] = {"num_workers": workers, "persistent_workers": True}
             yield loader(data, [*[Iterate()] * 3, Journal()], **options)
 

@@ -14,25 +14,23 @@ from conformance.scenarios.loading import loader, takes
 
 
 def _started(setting: Setting) -> Iterator[Case]:
-    """By name and as a context. Forked workers are asked both ways round, since a construction that
-    is refused ends a case, and of two and of one; any other imports torch anew."""
+    """By name and as a context. One to three forked workers are asked both ways round, since a
+    is refused ends a case, and of one to three; any other imports torch anew."""
     methods = ("fork", "spawn") if setting.effort.quick else ("fork", "spawn", "forkserver")
     for method in methods:
         if takes(setting, multiprocessing_context=method):
-            context = Raw(method, "context")
-            fewer = _again(num_workers=1) if method == "fork" else []
-            yield _local(
-                method, 2 if fewer else 1, *_again(multiprocessing_context=context), *fewer
-            )
+            plan = _again(multiprocessing_context=Raw(method, "context"))
+            plan += _again(num_workers=1) if method == "fork" else []
+            yield _local(plan, method, num_workers=3 if method == "fork" else 1)
     if takes(setting, multiprocessing_context="fork"):
-        yield _local(Raw("fork", "context"), 1, *_again(multiprocessing_context="fork"))
+        plan, context = _again(multiprocessing_context="fork"), Raw("fork", "context")
+        yield _local(plan, context, num_workers=2, persistent_workers=True)
 
 
-def _local(start: str | Raw, workers: int, *plan: Operation) -> Case:
+def _local(plan: list[Operation], start: str | Raw, **options: Any) -> Case:
     """A pass of workers that start in this way, and what follows."""
-    options: dict[str, Any] = {"batch_size": None, "multiprocessing_context": start}
-    steps = [Iterate(), *plan]
-    return loader(Mapped(2, gives="local"), steps, "alone", num_workers=workers, **options)
+    given: dict[str, Any] = {"batch_size": None, "multiprocessing_context": start, **options}
+    return loader(Mapped(3, gives="local"), [Iterate(), *plan], "alone", **given)
 
 
 def _again(**options: Any) -> list[Operation]:
