@@ -14,8 +14,8 @@ from conformance.scenarios.loading import loader, takes
 
 
 def _started(setting: Setting) -> Iterator[Case]:
-    """By name and as a context. One to three forked workers are asked both ways round, since a
-    is refused ends a case, and of one to three; any other imports torch anew."""
+    """By name and as a context. One to three workers are forked, and asked both ways round, since a
+    construction that is refused ends its case; any other worker imports torch anew."""
     methods = ("fork", "spawn") if setting.effort.quick else ("fork", "spawn", "forkserver")
     for method in methods:
         if takes(setting, multiprocessing_context=method):
