@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from conformance.candidate import Description
 from conformance.clauses import Clause
 from conformance.report.reproduction.blows import left_shared
-from conformance.report.reproduction.checks import HELD, MESSAGES, REPORTED
+from conformance.report.reproduction.checks import HELD, MESSAGES, REPORTED, RESTS
 from conformance.report.reproduction.draft import Draft
 from conformance.report.reproduction.script import script
 
@@ -25,6 +25,7 @@ def reproduction(candidate: Description, clause: Clause, role: str, found: Found
     draft = Draft(
         candidate, found.case, reports=clause.id in REPORTED, warned="warning" in clause.sentence,
         messages=clause.id in MESSAGES, held=clause.id in HELD, shared=left_shared(found.trace),
+        rests=clause.id in RESTS,
     )  # fmt: skip
     return script(draft, clause, role, found)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from conformance import loading as lo
 from conformance import operations as op
-from conformance.laws.loading import expected
+from conformance.laws.loading import ahead, arguments, expected, workers
 from conformance.recipes import Data
 from conformance.report.reproduction.demands import DEMANDS
 from conformance.report.reproduction.draft import Draft
@@ -32,8 +32,12 @@ HELD = ("workers.error-attributes",)
 REPORTED = (
     "loader.fetch-once", "loader.stop-iteration", "loader.getitems", "workers.sampler-once",
     "iterable.ends", "workers.backpressure", "workers.read-ahead", "workers.unordered",
+    "workers.busy", "workers.prefetch",
 )  # fmt: skip
 """Clauses that are judged by what was asked of the dataset and the functions."""
+
+RESTS = ("workers.busy", "workers.prefetch")
+"""Clauses that are judged by what was fetched when all was quiet."""
 
 BOUNDS_S = {
     "workers.death-soon": 2.0, "lifecycle.shutdown": 6.0, "lifecycle.leftovers": 5.0,
@@ -70,8 +74,8 @@ def still(draft: Draft, clause: str, found: Found) -> str:
     return told or SAME
 
 
-TOLD_BY_VALUE = ("late-orphans",)
-"""Anomalies of time that an operation tells by what it gives, not by how long it takes."""
+TOLD_BY_VALUE = ("late-orphans", "late-workers", "late-prefetch")
+"""Anomalies of time that show in what is given or reported, not in how long it takes."""
 
 
 def times(draft: Draft, found: Found) -> int:
@@ -154,6 +158,18 @@ def _left_out(draft: Draft, found: Found) -> str:
     return "len({str(n) for n in now if isinstance(n, list) and '(' in str(n)}) > 1"
 
 
+def _idle(draft: Draft, found: Found) -> str:
+    """So few items were fetched when all was quiet that a batch less was begun than is due."""
+    case, taken, least = draft.case, 0, list[int]()
+    count = workers(case) if found.violation.anomaly == "late-workers" else ahead(case)
+    total, size = len(expected(case) or ()), arguments(case).get("batch_size", 1) or 1
+    for did in case.plan:
+        taken += did.count if isinstance(did, op.Take) else 0
+        if isinstance(did, lo.Settle):
+            least.append((min(total, taken + count) - 1) * size + 1 if taken else 0)
+    return f"any(n[1] < due for n, due in zip([n for n in now if isinstance(n, tuple)], {least}))"
+
+
 def _plan(draft: Draft, *kinds: type) -> bool:
     return tuple(map(type, draft.case.plan)) == kinds
 
@@ -171,4 +187,5 @@ CHECKS: dict[str, Callable[[Draft, Found], str]] = {
     "lost-attribute": _attribute, "prints": _prints,
     "lost-index": _lost, "unequal-counts": _unequal, "overwritten": _overwritten,
     "reason-unnamed": _unexplained, "left-out": _left_out,
+    "late-workers": _idle, "late-prefetch": _idle,
 }  # fmt: skip

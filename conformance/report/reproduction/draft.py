@@ -21,7 +21,8 @@ class Draft:
 
     kept: names of the variables that hold what the plan speaks of again, by kind ("data", "probe",
     "generator", "given"); emptied by each construction. classes: texts by name. reports: whether
-    datasets and functions report what is asked of them. warned: whether warnings are looked at.
+    datasets and functions report what is asked of them. rests: whether is counted what was fetched
+    when all was quiet. warned: whether warnings are looked at.
     messages: whether the text of an exception is. held: whether its arguments are. shared: whether
     anything was left in shared memory. head: what an adapter imports and does first.
     """
@@ -29,6 +30,7 @@ class Draft:
     candidate: Description
     case: Case
     reports: bool = False
+    rests: bool = False
     warned: bool = False
     messages: bool = False
     held: bool = False

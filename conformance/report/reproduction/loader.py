@@ -132,7 +132,8 @@ def _hold(draft: Draft, step: lo.Hold, event: Event) -> list[str]:
 
 def _settle(draft: Draft, step: lo.Settle, event: Event) -> list[str]:
     draft.need("time")
-    return ["time.sleep(0.5)"]
+    count = 'now.append(("fetched", sum(line[:5] == "fetch" for line in open(JOURNAL))))'
+    return ["time.sleep(0.5)", *[count] * draft.rests]
 
 
 def _journal(draft: Draft, step: lo.Journal, event: Event) -> list[str]:
