@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from reporting import Reporting
+
 from reference import DataLoader
 from reference.loader.crew_pass import CrewPass
 
@@ -37,17 +39,12 @@ class _Demanded(CrewPass):
             super()._wait(deadline)
 
 
-class FetchesOnDemand(DataLoader[Any]):
+class FetchesOnDemand(Reporting):
     """What is under way at the start is delivered, and then each batch is made when it is asked."""
 
     CAUGHT_BY = ("workers.busy", "workers.prefetch")
     ANOMALY = "late-workers"
-
-    def __iter__(self) -> Iterator[Any]:
-        made = super().__iter__()
-        if isinstance(made, CrewPass):
-            made.__class__ = _Demanded
-        return made
+    rule = _Demanded
 
 
 class CountsForAll(_Ahead):
@@ -76,14 +73,9 @@ class _Emptied(CrewPass):
             super()._deal(ahead)
 
 
-class RefillsWhenEmpty(DataLoader[Any]):
+class RefillsWhenEmpty(Reporting):
     """Batches are dealt anew when the last of those under way is delivered."""
 
     CAUGHT_BY = ("workers.busy", "workers.prefetch")
     ANOMALY = "late-workers"
-
-    def __iter__(self) -> Iterator[Any]:
-        made = super().__iter__()
-        if isinstance(made, CrewPass):
-            made.__class__ = _Emptied
-        return made
+    rule = _Emptied

@@ -214,27 +214,26 @@ def _too_few(trace: Trace, least: int, anomaly: str) -> Violation | None:
     case = trace.case
     held = any(isinstance(did, (lo.Shut, lo.Trickle, lo.Hold)) for did in case.plan)
     require(workers(case) and not held and not faults(case))
-    rank, wanted, rests = built(trace), expected(case) or [], _rests(case)
-    require(rests and wanted == sorted(wanted) and "batch_sampler" not in arguments(case))
+    rank, wanted, rested = built(trace), expected(case) or [], set(rests(case)) - {0}
+    require(rested and wanted == sorted(wanted) and "batch_sampler" not in arguments(case))
     size = arguments(case).get("batch_size", 1) or 1
     begun, asked = 0, 0
     for record in kinds(records(rank), "fetch", "want"):
         begun += record.kind == "fetch" and record.value % size == 0
         due = min(len(wanted), asked + least)
-        if record.kind == "want" and asked in rests and begun < due:
+        if record.kind == "want" and asked in rested and begun < due:
             saw = f"{begun} batches had been begun when all was quiet, and not {due}"
             return Violation(anomaly, f"with {asked} delivered, {saw}")
         asked += record.kind == "want"
     return None
 
 
-def _rests(case: Case) -> set[int]:
-    """How many batches had been taken where the caller waited until all was quiet."""
-    taken, found = 0, set[int]()
+def rests(case: Case) -> list[int]:
+    """How many batches had been taken, each time that the caller waited until all was quiet."""
+    taken, found = 0, list[int]()
     for did in case.plan:
         taken += did.count if isinstance(did, op.Take) else 0
-        if isinstance(did, lo.Settle) and taken:
-            found.add(taken)
+        found += [taken] * isinstance(did, lo.Settle)
     return found
 
 

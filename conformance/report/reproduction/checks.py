@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from conformance import loading as lo
 from conformance import operations as op
 from conformance.laws.loading import ahead, arguments, expected, workers
+from conformance.laws.workers.orders import rests
 from conformance.recipes import Data
 from conformance.report.reproduction.demands import DEMANDS
 from conformance.report.reproduction.draft import Draft
@@ -29,15 +30,15 @@ MESSAGES = ("sampler.reject-names", "workers.death", "lifecycle.exhaustion", "lo
 HELD = ("workers.error-attributes",)
 """Clauses that speak of an exception's arguments and attributes."""
 
+RESTS = ("workers.busy", "workers.prefetch")
+"""Clauses that are judged by what was fetched when all was quiet."""
+
 REPORTED = (
     "loader.fetch-once", "loader.stop-iteration", "loader.getitems", "workers.sampler-once",
     "iterable.ends", "workers.backpressure", "workers.read-ahead", "workers.unordered",
-    "workers.busy", "workers.prefetch",
+    *RESTS,
 )  # fmt: skip
 """Clauses that are judged by what was asked of the dataset and the functions."""
-
-RESTS = ("workers.busy", "workers.prefetch")
-"""Clauses that are judged by what was fetched when all was quiet."""
 
 BOUNDS_S = {
     "workers.death-soon": 2.0, "lifecycle.shutdown": 6.0, "lifecycle.leftovers": 5.0,
@@ -160,13 +161,10 @@ def _left_out(draft: Draft, found: Found) -> str:
 
 def _idle(draft: Draft, found: Found) -> str:
     """So few items were fetched when all was quiet that a batch less was begun than is due."""
-    case, taken, least = draft.case, 0, list[int]()
+    case = draft.case
     count = workers(case) if found.violation.anomaly == "late-workers" else ahead(case)
     total, size = len(expected(case) or ()), arguments(case).get("batch_size", 1) or 1
-    for did in case.plan:
-        taken += did.count if isinstance(did, op.Take) else 0
-        if isinstance(did, lo.Settle):
-            least.append((min(total, taken + count) - 1) * size + 1 if taken else 0)
+    least = [(min(total, taken + count) - 1) * size + 1 if taken else 0 for taken in rests(case)]
     return f"any(n[1] < due for n, due in zip([n for n in now if isinstance(n, tuple)], {least}))"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.datasets import SLOW_S, Init, Mapped, Order, Stream
+from conformance.datasets import HERE, SLOW_S, Init, Mapped, Order, Stream
 from conformance.items import ODD
 from conformance.loading import Tell
 from conformance.operations import Resize
@@ -187,7 +187,7 @@ def held(draft: Draft, gives: str) -> list[str]:
         told = ["def tell(self, mark):", "    self.mark = mark", "set_epoch = tell"]
         return ["mark = 0", *told]
     if gives == "local":
-        return ["here = 0", "def __init__(self):", "    type(self).here = 1000"]
+        return ["here = 0", "def __init__(self):", f"    type(self).here = {HERE}"]
     if gives.startswith("held"):
         return ["mark = 0", "def __init__(self):", "    self.held = lambda: None"]
     if gives in ("info", "inside"):
