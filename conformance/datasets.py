@@ -180,7 +180,8 @@ class Order(Recipe):
 class Collate(Recipe):
     """A `collate_fn`: "list" keeps the samples, "sum" adds them, "double" doubles each of them or
     the one it is given, "thin" leaves out the first of several, "thin tensor" makes a tensor of the
-    others, "odd" gives one of `items.ODD`, "lambda" cannot be pickled."""
+    others, "held" is a dict that holds the list of samples, "odd" gives one of `items.ODD`,
+    "lambda" cannot be pickled."""
 
     how: str = "list"
     faults: tuple[Fault, ...] = ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from conformance.operations import Drain, Iterate, Open, Operation, Rebuild, Take
+from conformance.operations import Drain, Iterate, Open, Operation, Rebuild, Take, Validate
 
 
 @dataclass(frozen=True, repr=False)
@@ -105,13 +105,19 @@ class Leave(Operation):
 
 @dataclass(frozen=True, repr=False)
 class Crowd(Operation):
-    """Open so many files that the next descriptor is above `below`, where the machine lets us."""
+    """Open so many files that the next descriptor is above `below`, where the machine lets us; with
+    0 close standard input instead, as a daemon does, so that the next descriptor is 0."""
 
     below: int = 1024
 
 
 ALARM_S = 86_400
 """When the caller's alarm would ring, where `Leftovers` are asked of: whoever clears it shows."""
+
+
+@dataclass(frozen=True, repr=False)
+class Reload(Rebuild):
+    """Construct another loader over the dataset that there is, as some do for each epoch."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -248,10 +254,8 @@ class Overlap(Operation):
 LOADING: tuple[type[Operation], ...] = (
     Schedule, Shut, Trickle, Hold, Free, Settle, Journal, Reread, Describe, Tell, Drop, Leave,
     Leftovers, Strike, Ponder, Interrupt, Fork, Orphan, Limit, Crowd, Daemon, Preempt, Memory,
-    Consume,
-    Printed,
-    Inform, Devices, Contexts, Pinned, Carry, Overlap,
+    Consume, Reload, Printed, Inform, Devices, Contexts, Pinned, Carry, Overlap,
 )  # fmt: skip
 
-CALLS = (Rebuild, Open, Take, Drain, Iterate, Drop)
+CALLS = (Rebuild, Reload, Open, Take, Drain, Iterate, Validate, Drop)
 """Operations in which a loader is called, or let go."""

@@ -71,6 +71,11 @@ class Iterate(Operation):
 
 
 @dataclass(frozen=True, repr=False)
+class Validate(Iterate):
+    """The same under `torch.inference_mode()`, as the passes of a validation are."""
+
+
+@dataclass(frozen=True, repr=False)
 class Passes(Operation):
     """`count` whole passes, laid end to end (statistics)."""
 
@@ -161,13 +166,15 @@ class Surround(Operation):
     """Change the process's default dtype and thread count, as another machine would, and the digits
     with which decimal numbers are computed. launched: rank and world size, as a launcher leaves
     them in the environment beside a number of threads. spare: garbage is collected when the caller
-    says so, gradients are not recorded, and threads take turns more often."""
+    says so, gradients are not recorded, and threads take turns more often. worker: the process is
+    a loader's worker, of this number among so many, as torch's `get_worker_info` tells."""
 
     dtype: str = "float64"
     threads: int = 3
     digits: int = 28
     launched: tuple[int, int] | None = None
     spare: bool = False
+    worker: tuple[int, int] | None = None
 
     @property
     def environment(self) -> dict[str, str]:
@@ -241,7 +248,7 @@ class Inspect(Operation):
 
 
 OPERATIONS: tuple[type[Operation], ...] = (
-    Rebuild, Refill, Neighbour, Len, SetEpoch, Iterate, Passes, Epochs, Open, Take, Drain, Scribble,
-    Look, Globals, Reseed, Surround, Threads, Group, Copy, Resize, Overwrite, Lengthen, Forget,
-    Arguments, Inner, Twin, Inspect,
+    Rebuild, Refill, Neighbour, Len, SetEpoch, Iterate, Validate, Passes, Epochs, Open, Take, Drain,
+    Scribble, Look, Globals, Reseed, Surround, Threads, Group, Copy, Resize, Overwrite, Lengthen,
+    Forget, Arguments, Inner, Twin, Inspect,
 )  # fmt: skip

@@ -66,10 +66,11 @@ class Values(Recipe):
     """A sequence given by the caller: weights, indices or labels.
 
     `items` may be a `range` or `Runs`: many values in few words. `kind` says how it is handed
-    over: list, list.int64 (of numbers of numpy, any dtype), list.tensor and
-    tuple.tensor (of tensors without dimensions), tuple, range, ndarray, ndarray.float32
-    (any dtype), flipped (an ndarray that is a view of another one from its end), tensor, float32 (a
-    tensor of any dtype), backwards (a list of a class of its own, whose passes begin at its end).
+    over: list, list.int64 (of numbers of numpy, any dtype), list.tensor and tuple.tensor (of
+    tensors without dimensions), tuple, range, ndarray, ndarray.float32 (any dtype), flipped (an
+    ndarray that is a view of another one from its end), tensor, float32 (a tensor of any dtype),
+    learned (one of float64, of which gradients are wanted), backwards (a list of a class of its
+    own, whose passes begin at its end).
     """
 
     items: tuple[Any, ...] | range | Runs

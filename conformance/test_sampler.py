@@ -11,7 +11,7 @@ from conformance.scenarios.refusals import FLAGS, REFUSALS
 
 @prove(
     {
-        "sampler.works": (cases.TOUR,),
+        "sampler.works": (cases.TOUR, cases.VALIDATED),
         "sampler.returns": (cases.TOUR, cases.RAISING_TOGETHER),
         "sampler.quiet": (cases.TOUR,),
         "sampler.ends": (cases.TOUR, cases.RESIZED),

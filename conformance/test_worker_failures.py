@@ -7,6 +7,7 @@ from conformance.properties import prove
 from conformance.scenarios import iterable_parts as streams
 from conformance.scenarios import worker_deaths as deaths
 from conformance.scenarios import worker_failures as cases
+from conformance.scenarios import workers
 
 
 @prove(
@@ -22,6 +23,7 @@ from conformance.scenarios import worker_failures as cases
             cases.SAMPLING,
             cases.UNFORKED,
             cases.BURSTING,
+            workers.CROWDED,
         ),
         "workers.error-place": (cases.PLACES, cases.LATE_PLACES, cases.SAMPLING, cases.UNSENDABLE),
         "workers.init-error": (cases.STARTS,),

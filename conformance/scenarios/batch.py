@@ -113,6 +113,8 @@ def _handed_over(setting: Setting) -> Iterator[Case]:
     left: list[Operation] = [Open("a"), Take("a", 2), Open("a"), Drain("a")]
     for n, size, drop in itertools.product((9, 10), (1, 2), (False, True)):
         yield _case(setting, Probe("Spent", n), size, drop, left)
+    for n, size in ((0, 2), (7, 3)):
+        yield _case(setting, Probe("Spent", n), size, False, [Len(), Iterate(), Len()])
 
 
 def _resized(n: int) -> list[Operation]:

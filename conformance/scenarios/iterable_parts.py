@@ -131,6 +131,15 @@ def _broken(setting: Setting) -> Iterator[Case]:
             yield loader(Stream(12), plan, batch_size=2, collate_fn=refusing, **options)
 
 
+def _broken_turns(setting: Setting) -> Iterator[Case]:
+    """`collate_fn` raises in an early batch: it is the batch that is lost, and not the turn."""
+    refusing = Collate("list", (Fault("collate", 2, "ValueError"),))
+    for workers, size in itertools.product((2, 3), (None, 2)):
+        options: dict[str, Any] = {"num_workers": workers, "batch_size": size}
+        if takes(setting, **options):
+            yield loader(Stream(13), _to_the_end("a"), collate_fn=refusing, **options)
+
+
 def _broken_again(setting: Setting) -> Iterator[Case]:
     """The same of workers that stand; alone, since torch's never answer the second pass."""
     data = Stream(7, faults=(Fault("item", 3, "OSError"),))
@@ -142,4 +151,5 @@ def _broken_again(setting: Setting) -> Iterator[Case]:
 
 UNEVEN = Scenario("stream-uneven", _few_uneven, lambda s: _drawn_uneven(s), share=0.16)
 BROKEN = Scenario("stream-errors", _broken)
+BROKEN_TURNS = Scenario("stream-error-turns", _broken_turns)
 BROKEN_AGAIN = Scenario("stream-errors-again", _broken_again)

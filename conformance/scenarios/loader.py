@@ -46,6 +46,7 @@ WAYS: tuple[dict[str, Any], ...] = (
     {"batch_size": 2, "collate_fn": Collate("thin")},
     {"batch_size": 3, "collate_fn": Collate("thin tensor"), "drop_last": True},
     {"batch_size": None, "collate_fn": Collate("double")},
+    {"batch_size": 3, "collate_fn": Collate("held")},
     {"batch_size": 2, "sampler": Probe("Sourced", 5)},
 )
 """Ways to say which batches there are to be, over a dataset of six items."""

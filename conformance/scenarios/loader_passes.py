@@ -191,6 +191,8 @@ def _ends(setting: Setting) -> Iterator[Case]:
     if takes(setting, **kept):
         yield loader(Mapped(3), plan, **kept)
         yield loader(Mapped(3), other, **kept)
+    if takes(setting, num_workers=2):  # of each worker something is left over
+        yield loader(Stream(4), plan, num_workers=2, batch_size=3, drop_last=True)
     grown = [Open("a"), Drain("a"), Resize(7), Take("a", 2), Take("a")]
     for size in (None, 2):
         yield loader(Mapped(3), grown, batch_size=size)

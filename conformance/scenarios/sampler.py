@@ -153,6 +153,7 @@ def _flags(setting: Setting) -> Iterator[Case]:
 
 INNER_EPOCHS = Scenario("inner epochs", _inner_epochs)
 TOUR = scenario("tour", plans.tour, more=subjects.sources, large=plans.once)
+VALIDATED = scenario("inference mode", plans.validated, share=0.1)
 LEN_BETWEEN = scenario("len between", plans.len_between, more=subjects.uncounted)
 IDLE = scenario("idle iterator", plans.idle_between)
 RESTART = scenario("restart", plans.restart)
@@ -176,7 +177,8 @@ MANUAL = scenario(
 )  # fmt: skip
 ANYWHERE = scenario(
     "another process", around.anywhere, around.anywhere_built, around.anywhere_in_threads,
-    around.anywhere_akin, around.refilled, narrow=fit.same_shard, large=around.anywhere,
+    around.anywhere_akin, around.refilled, around.anywhere_in_a_worker, narrow=fit.same_shard,
+    large=around.anywhere,
 )  # fmt: skip
 ANYWHERE_SEEDED = scenario(
     "another process, seeded", around.anywhere_seeded, narrow=fit.global_states, share=0.1
@@ -190,10 +192,18 @@ FLAGGED = Scenario("numbers for flags", _flags)
 RAISING = scenario("raising", plans.to_the_error, plans.to_the_error_once, narrow=fit.raising)
 RAISING_TOGETHER = Scenario("raising together", _raising_together)
 PICKLED = scenario(
-    "pickled", plans.copied("pickle"), plans.copied_midway("pickle"), narrow=fit.private
+    "pickled",
+    plans.copied("pickle"),
+    plans.copied_midway("pickle"),
+    narrow=fit.private,
+    more=subjects.learned,
 )
 DEEPCOPIED = scenario(
-    "deepcopied", plans.copied("deepcopy"), plans.copied_midway("deepcopy"), narrow=fit.private
+    "deepcopied",
+    plans.copied("deepcopy"),
+    plans.copied_midway("deepcopy"),
+    narrow=fit.private,
+    more=subjects.learned,
 )
 RESIZED_COPIES = scenario(
     "resized copies", plans.resized_copied("pickle"), plans.resized_copied("deepcopy"),

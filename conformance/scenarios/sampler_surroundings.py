@@ -57,6 +57,12 @@ def anywhere_seeded(setting: Setting, made: Made) -> Plan:
     return [*seeded, Rebuild(), Surround(), *seeded]
 
 
+def anywhere_in_a_worker(setting: Setting, made: Made) -> Plan:
+    """Built and read in the process of a loader's worker, where a dataset may have samplers."""
+    passed = [*at(setting, 1), Iterate()]
+    return [*passed, Rebuild(), Surround(worker=(1, 2)), *passed, Rebuild(), *passed]
+
+
 def refilled(setting: Setting, made: Made) -> Plan | None:
     """Sequences that were handed over hold something else, and are handed over again."""
     other = tuple(_other_content(made))

@@ -107,6 +107,15 @@ def containers(setting: Setting) -> Iterator[Arguments]:
             yield {"labels": labels, "weight": weight, "length": 9}
 
 
+def learned(setting: Setting) -> Iterator[Arguments]:
+    """Weights of which gradients are wanted: what is computed from them cannot be copied."""
+    weights = Values((0.5, 0.0, 2.0, 1.0), "learned")
+    if setting.role == "WeightedRandomSampler":
+        yield {"weights": weights, "num_samples": 40}
+    if setting.role == "WeightedBalanceClassSampler":
+        yield {"labels": Values((0, 1, 2, 3, 0, 2)), "weight": weights, "length": 9}
+
+
 def optional(setting: Setting, arguments: Arguments) -> Arguments:
     """Without those optional arguments that torch's signature lacks and the role does not take."""
     extra = {"WeightedBalanceClassSampler", "BalanceClassSampler", "DistributedSamplerWrapper"}

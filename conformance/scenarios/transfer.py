@@ -71,6 +71,8 @@ def _without(setting: Setting) -> Iterator[Case]:
         options |= KEEP
         yield loader(Mapped(4, faults=(Fault("item", 2, "unpinnable"),)), plan, **options)
     yield from _containers()
+    uncopied = Mapped(4, faults=(Fault("item", 2, "bursting"),))
+    yield loader(uncopied, plan, pin_memory=True, num_workers=0, **KEEP)
     sparse = Mapped(2, gives="sparse")  # not every accelerator can pin one
     yield loader(sparse, BOTH, pin_memory=True, num_workers=0, **KEEP)
 

@@ -8,7 +8,7 @@ from typing import Any
 from conformance.case import Case
 from conformance.datasets import Init, Mapped, Order, Stream
 from conformance.loading import Drop, Journal, Tell
-from conformance.operations import Globals, Iterate, Open, Rebuild, Reseed, Take
+from conformance.operations import Globals, Iterate, Open, Rebuild, Reseed, Take, Threads
 from conformance.recipes import Generator
 from conformance.scenarios import Scenario, Setting
 from conformance.scenarios.loading import loader
@@ -44,6 +44,9 @@ def _alive(setting: Setting) -> Iterator[Case]:
         for workers in (1, 2, 3):
             options: dict[str, Any] = {"num_workers": workers, "persistent_workers": True}
             yield loader(data, [*[Iterate()] * 3, Journal()], **options)
+    # A thread for each pass.
+    options = {"num_workers": 2, "persistent_workers": True}
+    yield loader(Mapped(6), [Threads(), *[Iterate()] * 3, Journal()], **options)
 
 
 KEPT_WORKERS = Scenario("kept-workers", _kept)

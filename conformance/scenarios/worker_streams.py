@@ -7,7 +7,7 @@ from typing import Any
 
 from conformance.case import Case
 from conformance.datasets import GENERATORS, Collate, Init, Mapped, Stream
-from conformance.loading import Drop, Printed, Schedule, Settle, Strike, Trickle
+from conformance.loading import Drop, Printed, Reload, Schedule, Settle, Strike, Trickle
 from conformance.operations import Iterate, Open, Operation, Rebuild, Reseed, Take
 from conformance.recipes import Generator
 from conformance.scenarios import Scenario, Setting
@@ -58,6 +58,10 @@ def _dice(setting: Setting) -> Iterator[Case]:
         early = {"worker_init_fn": Init("dice"), "num_workers": 2, **SINGLE}
         plan = [Reseed(3, "torch"), Rebuild(()), *_passes(2)]
         yield loader(Mapped(2 * EACH, gives="dice", gated=1), plan, **early)
+    # A loader for each epoch, over one dataset.
+    passes, data = _passes(2), Mapped(2 * EACH, gives="dice", gated=1)
+    plan = [Reseed(3, "torch"), Rebuild(()), *passes, Reseed(3, "torch"), Reload(()), *passes]
+    yield loader(data, plan, num_workers=2, **SINGLE)
     # Two passes at a time.
     woven = [Open("a"), Open("b"), *[Take("a", 2), Take("b", 2)] * 4, Iterate()]
     for options in KEPT:

@@ -127,8 +127,9 @@ def _started(setting: Setting) -> Iterator[Case]:
 
 
 def _crowded(setting: Setting) -> Iterator[Case]:
-    """In a process that has more files open than `select` can tell apart."""
-    yield loader(Mapped(4), [Crowd(), Iterate()], "alone", num_workers=1)
+    """In a process that has more files open than `select` can tell apart, or less than most."""
+    for below in (1024, 0):
+        yield loader(Mapped(4), [Crowd(below), Iterate()], "alone", num_workers=1)
 
 
 @st.composite

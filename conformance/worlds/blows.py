@@ -203,6 +203,11 @@ def limit(rank: LoaderRank, operation: lo.Limit) -> Found:
 
 def crowd(rank: LoaderRank, operation: lo.Crowd) -> Found:
     """The files are open until the process ends."""
+    if not operation.below:
+        sys.stdin.close()
+        with contextlib.suppress(OSError):  # where it is another file's
+            os.close(0)
+        return None, None
     now, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     room = operation.below + 200
     if hard == resource.RLIM_INFINITY or hard >= room:

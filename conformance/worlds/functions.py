@@ -15,7 +15,7 @@ from conformance.items import odd
 from conformance.recipes import part
 from conformance.worlds.gate import Gate
 from conformance.worlds.keys import KEYS
-from conformance.worlds.observe import whole_number
+from conformance.worlds.observe import HELD, whole_number
 from conformance.worlds.samples import dice
 from conformance.worlds.workload import Info, mishap
 
@@ -117,6 +117,8 @@ class Collating:
             return samples[1:]
         if self.recipe.how == "thin tensor":
             return torch.tensor(samples[1:])
+        if self.recipe.how == "held":
+            return {HELD: samples}
         return sum(samples) if self.recipe.how == "sum" else samples
 
 

@@ -10,9 +10,11 @@ import os
 import random
 import zlib
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
 import torch
+import torch.utils.data
 
 from conformance.operations import LAUNCHED
 
@@ -59,6 +61,14 @@ def launch(told: Mapping[str, str | None]) -> None:
             os.environ[name] = value
 
 
+def become_worker(number: int, num_workers: int) -> None:
+    """Let torch's `get_worker_info` tell that this process is a worker."""
+    module: Any = torch.utils.data._utils.worker
+    module._worker_info = module.WorkerInfo(
+        id=number, num_workers=num_workers, seed=number, dataset=None
+    )
+
+
 def settings() -> int:
     """A digest of what a sampler might set for its own sums, and would set for the training."""
     torchs = torch.get_default_dtype(), torch.get_num_threads(), torch.is_grad_enabled()
@@ -92,11 +102,13 @@ def put_back_settings() -> Iterator[None]:
     recorded, errors = torch.is_grad_enabled(), np.geterr()
     strict, collects = torch.are_deterministic_algorithms_enabled(), gc.isenabled()
     launched = {name: os.environ.get(name) for name in LAUNCHED}
+    worker = torch.utils.data.get_worker_info()
     try:
         with decimal.localcontext():
             yield
     finally:
         launch(launched)
+        torch.utils.data._utils.worker._worker_info = worker
         (gc.enable if collects else gc.disable)()
         if torch.are_deterministic_algorithms_enabled() != strict:
             torch.use_deterministic_algorithms(strict)  # which imports half of torch

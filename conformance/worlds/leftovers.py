@@ -115,11 +115,11 @@ def _once(holds: Callable[[Standing], bool], pids: frozenset[int], bound_s: floa
             break
         if look % COLLECTED_LOOKS == 0:
             gc.collect()
-        time.sleep(0.02)
+        time.sleep(0.02 if look < MANY_LOOKS else 0.1)
     return now
 
 
-COLLECTED_LOOKS = 10
+COLLECTED_LOOKS, MANY_LOOKS = 10, 50
 
 
 def descendants(before: frozenset[int]) -> list[psutil.Process]:

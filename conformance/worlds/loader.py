@@ -179,6 +179,13 @@ class LoaderRank(Rank):
             self.sampler = self.made.role("DataLoader", arguments)
         return None, None
 
+    def _reload(self, operation: lo.Reload) -> tuple[Any, Any]:
+        held = self.made.datasets
+        kept = *operation.overrides, ("dataset", held[0])
+        found = self.build(op.Rebuild(kept))
+        self.made.datasets = held
+        return found
+
     def _set_epoch(self, operation: op.SetEpoch) -> tuple[Any, Any]:
         for sampler in self.made.samplers:
             sampler.set_epoch(self.made.value(operation.epoch))
@@ -287,7 +294,7 @@ class LoaderRank(Rank):
     DO: ClassVar[dict[Any, Any]] = {
         **Rank.DO, type(None): build, op.Rebuild: build, op.SetEpoch: _set_epoch,
         op.Open: _open, op.Iterate: _iterate, op.Take: _take, op.Drain: Rank._drain,
-        op.Surround: _surround,
+        op.Surround: _surround, lo.Reload: _reload,
         lo.Reread: _reread, lo.Describe: _describe, lo.Tell: _tell, lo.Drop: _drop,
         lo.Leave: _leave,
         lo.Leftovers: _leftovers, **GATING, **BLOWS, **DEVICE,

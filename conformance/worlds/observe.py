@@ -34,6 +34,10 @@ def show(item: Any) -> str:
         return f"<{type(item).__name__} whose repr raises {type(error).__name__}>"
 
 
+HELD = "samples"
+"""The only key of a batch that holds the list of its samples."""
+
+
 class Recorder:
     """Collects items chunk by chunk; `items()` gives them as arrays."""
 
@@ -60,6 +64,9 @@ class Recorder:
             self._add_one(item)
 
     def _add_one(self, item: Any) -> None:
+        if isinstance(item, dict) and [*item] == [HELD]:
+            self.containers[_name(item)] = None
+            item = item[HELD]
         if isinstance(item, (list, tuple, set, frozenset)) or _has_axis(item):
             self.containers[_name(item)] = None
             members = list(itertools.islice(iter(item), 1 << 20))

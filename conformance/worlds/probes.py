@@ -79,6 +79,10 @@ class Spent(Unsized):
     def __next__(self) -> int:
         return next(self.elements)
 
+    def __length_hint__(self) -> int:
+        """A guess, as the iterator of a list makes it, and no length."""
+        return self.count
+
     def close(self) -> None:
         """Nothing more comes of it."""
         self.elements.close()

@@ -24,6 +24,7 @@ from conformance.case import Case
 from conformance.roles import FIRST
 from conformance.trace import Event, RankTrace
 from conformance.worlds.globals import (
+    become_worker,
     digest,
     draw_normal,
     launch,
@@ -134,6 +135,10 @@ class Rank:
     def _iterate(self, _: op.Iterate) -> tuple[Any, Any]:
         return self._pass(iter(self.sampler))
 
+    def _validate(self, operation: op.Validate) -> tuple[Any, Any]:
+        with torch.inference_mode():
+            return self._iterate(operation)
+
     def _passes(self, operation: op.Passes | op.Epochs) -> tuple[Any, Any]:
         recorder = Recorder()
         for number in range(operation.count):
@@ -207,6 +212,8 @@ class Rank:
             torch.set_grad_enabled(False)
             sys.setswitchinterval(0.002)
         launch(operation.environment)
+        if operation.worker:
+            become_worker(*operation.worker)
         return None, None
 
     def _copy(self, operation: op.Copy) -> tuple[Any, Any]:
@@ -272,6 +279,6 @@ class Rank:
         op.Take: _take, op.Drain: _drain, op.Scribble: _scribble, op.Look: _look,
         op.Globals: _globals, op.Reseed: _reseed, op.Surround: _surround, op.Copy: _copy,
         op.Resize: _resize, op.Overwrite: _overwrite, op.Forget: _forget, op.Arguments: _arguments,
-        op.Threads: _threads, op.Lengthen: _lengthen, op.Group: _group,
+        op.Threads: _threads, op.Lengthen: _lengthen, op.Group: _group, op.Validate: _validate,
         op.Inspect: _inspect, op.Inner: _inner, op.Twin: _twin,
     }  # fmt: skip

@@ -192,7 +192,9 @@ class Realiser:
     def digest(self) -> int:
         """A digest of every sequence that was handed over, its order and types included."""
         shown = [(type(g).__name__, g.tolist() if hasattr(g, "tolist") else g) for g in self.given]
-        return zlib.crc32(repr(shown).encode())
+        flags = [(g.flags.writeable, g.dtype) for g in self.given if isinstance(g, np.ndarray)]
+        learned = [g.requires_grad for g in self.given if isinstance(g, torch.Tensor)]
+        return zlib.crc32(repr((shown, flags, learned)).encode())
 
 
 def refilled(held: Any, recipe: Any) -> Any:
@@ -225,4 +227,6 @@ def _sequence(items: Sequence[Any], kind: str) -> Any:
         return np.array(items[::-1])[::-1]
     if kind.startswith("ndarray"):
         return np.array(items, dtype=kind.partition(".")[2] or None)
+    if kind == "learned":
+        return torch.tensor(items, dtype=torch.float64, requires_grad=True)
     return torch.tensor(items, dtype=None if kind == "tensor" else getattr(torch, kind))

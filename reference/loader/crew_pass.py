@@ -115,12 +115,12 @@ class CrewPass(Pass):
         if isinstance(outcome, Ended) and member.id in self._turns:
             self._turns.remove(member.id)
             self._tails[member.id] = outcome.tail
-        elif isinstance(outcome, Batch):
-            self._count(outcome.samples)
         if self._pinner is not None and isinstance(outcome, Batch):
             self._pinner.put(message.number, outcome)
         else:
             self._buffer.put(message.number, outcome)
+        if isinstance(outcome, Batch):
+            self._count(outcome.samples)  # at last: a warning may be an exception
 
     def _count(self, items: int) -> None:
         before, said = self._items, self._plan.items

@@ -126,7 +126,7 @@ def _batch_marks(found: Pass, number: int) -> tuple[Mark, ...]:
 def length(trace: Trace) -> Violation | None:
     made = given(trace)
     require(not (isinstance(made, Probe) and made.name == "Lying"))
-    unsized = isinstance(made, Probe) and made.name in ("Unsized", "Endless")
+    unsized = isinstance(made, Probe) and made.name in ("Unsized", "Endless", "Spent")
     size = int(trace.case.argument("batch_size"))
     declared = list(events(trace, op.Len))
     require(declared)

@@ -185,6 +185,8 @@ def in_turn(case: Case) -> list[Any]:
 @law("iterable.order")
 def order(trace: Trace) -> Violation | None:
     """With `drop_last` what is left over may come together in any way, but always in the same."""
+    if any(fault.where == "collate" for fault in faults(trace.case)):
+        return _around_an_error(trace)
     elements(trace)
     require(ordered(trace.case))
     rank, wanted = built(trace), in_turn(trace.case)
@@ -201,6 +203,19 @@ def order(trace: Trace) -> Violation | None:
             saw = f"pass {number} gave {run.items} instead of {here}"
             anomaly = "out-of-turn" if same or not run.finished else "other-batches"
             return Violation(anomaly, saw, events=rows(rank, run))
+    return None
+
+
+def _around_an_error(trace: Trace) -> Violation | None:
+    """Where `collate_fn` raises for one batch, the others come in turn."""
+    rank, lost = built(trace), {fault.at for fault in faults(trace.case)}
+    require(ordered(trace.case) and not stream(trace.case).faults and runs(rank))
+    wanted = [batch for batch in in_turn(trace.case) if not lost & set(flat([batch]))]
+    for run in runs(rank):
+        require(run.finished and len(run.errors) == 1)
+        if run.items != wanted:
+            saw = f"collate_fn raised for one batch; {run.items} came instead of {wanted}"
+            return Violation("out-of-turn", saw, events=rows(rank, run))
     return None
 
 

@@ -191,7 +191,8 @@ def _seeded_alike(case: Case, rank: RankTrace) -> bool:
 
 def _uses(steps: list[Any]) -> list[str]:
     """What was done with a loader, all left out that decides when only, and nothing here."""
-    return [repr(step) for step in steps if not isinstance(step, TIMING)]
+    used = [step.overrides if isinstance(step, op.Rebuild) else step for step in steps]
+    return [repr(step) for step in used if not isinstance(step, TIMING)]
 
 
 def _torch_seed(steps: list[Any]) -> int | None:

@@ -152,6 +152,8 @@ def _limit(draft: Draft, step: lo.Limit, event: Event) -> list[str]:
 
 
 def _crowd(draft: Draft, step: lo.Crowd, event: Event) -> list[str]:
+    if not step.below:
+        return ["sys.stdin.close()"]
     draft.need("os", "resource")
     which, room = "resource.RLIMIT_NOFILE", step.below + 200
     hard = f"resource.getrlimit({which})[1]"

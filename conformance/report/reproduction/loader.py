@@ -11,13 +11,14 @@ from typing import Any
 
 from conformance import loading as lo
 from conformance import operations as op
-from conformance.report.reproduction.draft import Draft
+from conformance.report.reproduction.draft import Draft, inferring
 from conformance.report.reproduction.forms import formless
 from conformance.report.reproduction.gates import journal, schedule
 from conformance.report.reproduction.gives import STATE
+from conformance.report.reproduction.plan import construction
 from conformance.report.reproduction.seen import LONG, Seen, brief, brief_defined
 from conformance.report.reproduction.sources import sampled
-from conformance.report.reproduction.values import literal
+from conformance.report.reproduction.values import Held, literal
 from conformance.trace import Event, Items
 
 REPORTED = ("begin", "draw", "init", "iter", "fetch", "end", "ask", "collate")
@@ -41,6 +42,8 @@ def _each(found: Items) -> str:
         return "batch" if set(found.kinds) <= {"int"} else "int(batch)"
     if found.containers == ("torch.Tensor",):
         return "batch.tolist()"
+    if "dict" in found.containers:
+        return "batch['samples']"
     return "batch" if _plain(found) else "[int(i) for i in batch]"
 
 
@@ -79,9 +82,20 @@ def _iterate(draft: Draft, step: op.Iterate, event: Event) -> list[str]:
     return [*_afresh(draft), "whole = iter(loader)", *_to_the_end(draft, "whole", event)]
 
 
+def _validate(draft: Draft, step: op.Validate, event: Event) -> list[str]:
+    return inferring(draft, _iterate(draft, step, event))
+
+
 def _to_the_end(draft: Draft, iterator: str, event: Event) -> list[str]:
     """All that comes; then it is asked once more, as the run does."""
     return [*_read(draft, iterator, event), *([f"next({iterator}, None)"] * draft.reports)]
+
+
+def _reload(draft: Draft, step: lo.Reload, event: Event) -> list[str]:
+    held = draft.kept["data"][:1]
+    lines = construction(draft, (*step.overrides, *(("dataset", Held(name)) for name in held)))
+    draft.kept["data"] += held
+    return lines
 
 
 def _afresh(draft: Draft) -> list[str]:
@@ -185,12 +199,12 @@ def _inform(draft: Draft, step: lo.Inform, event: Event) -> list[str]:
 
 
 LOADING: dict[type, Callable[[Draft, Any, Event], list[str]]] = {
-    op.Iterate: _iterate, op.Open: _open, op.Take: _take, op.Drain: _drain,
+    op.Iterate: _iterate, op.Validate: _validate, op.Open: _open, op.Take: _take, op.Drain: _drain,
     op.SetEpoch: _set_epoch, lo.Schedule: _schedule, lo.Shut: _shut, lo.Trickle: _trickle,
     lo.Free: _free,
     lo.Hold: _hold, lo.Settle: _settle, lo.Journal: _journal, lo.Reread: _reread,
     lo.Describe: _describe,
-    lo.Tell: _tell, lo.Drop: _drop, lo.Leave: _leave, lo.Inform: _inform,
+    lo.Tell: _tell, lo.Reload: _reload, lo.Drop: _drop, lo.Leave: _leave, lo.Inform: _inform,
 }  # fmt: skip
 
 
@@ -202,7 +216,7 @@ class LoaderSeen(Seen):
         self.draft, self.reported = draft, Counter[str]()
 
     def one(self, event: Event) -> list[Any]:
-        if type(event.operation) in (op.Iterate, op.Take, op.Drain):
+        if type(event.operation) in (op.Iterate, op.Validate, op.Take, op.Drain):
             told = isinstance(event.value, Items) and not formless(self.draft)
             found = batches(event.value) if told else []
             return [*found, event.error.kind] if event.error else found

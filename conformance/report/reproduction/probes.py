@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from conformance.operations import Inspect, Resize
+from conformance.operations import Inspect, Len, Resize
 from conformance.recipes import EPOCHED, PARTS, Probe, part
 from conformance.report.reproduction.draft import Draft, indented
 from conformance.report.reproduction.origin import stand_in
@@ -99,7 +99,8 @@ LISTED = 1_000
 def probe(draft: Draft, recipe: Probe) -> str:
     """The expression for a probe."""
     if recipe.name == "Spent":
-        return f"(place for place in range({recipe.count}))"
+        elements = f"range({recipe.count})"
+        return f"iter({elements})" if draft.has(Len) else f"(place for place in {elements})"
     uncounted = not draft.has(Inspect, Resize) and not draft.candidate.bound
     if recipe.name in PLAIN and uncounted and recipe.count <= LISTED:
         return repr(PLAIN[recipe.name](recipe))

@@ -85,4 +85,9 @@ def surround(draft: Draft, step: op.Surround, event: Event) -> list[str]:
         draft.need("os")
         given = ", ".join(f"{name}={value!r}" for name, value in step.environment.items())
         lines.append(f"os.environ.update({given})")
+    if step.worker:
+        draft.need("torch.utils.data")
+        told = "id={}, num_workers={}, seed=0, dataset=None".format(*step.worker)
+        lines.append("worker = torch.utils.data._utils.worker")
+        lines.append(f"worker._worker_info = worker.WorkerInfo({told})")
     return lines

@@ -9,7 +9,7 @@ from typing import Any
 from conformance.aliases import FILLED
 from conformance.binding import Binding
 from conformance.datasets import Collate, Init, Mapped, Order, Stream
-from conformance.loading import Tell
+from conformance.loading import Reload, Tell
 from conformance.operations import (
     Arguments,
     Forget,
@@ -183,6 +183,8 @@ def _values(draft: Draft, recipe: Values, lines: list[str]) -> str:
         dtype = kind.partition(".")[2]
         return f"numpy.array({plain}{f', dtype={dtype!r}' if dtype else ''})"
     draft.need("torch")
+    if kind == "learned":
+        return f"torch.tensor({plain}, dtype=torch.float64, requires_grad=True)"
     return f"torch.tensor({plain}{f', dtype=torch.{kind}' if kind != 'tensor' else ''})"
 
 
@@ -240,7 +242,7 @@ _KINDS = {
 }  # fmt: skip
 
 _WATCHED: dict[str, tuple[type, ...]] = {
-    "data": (Resize, Tell, Refill, Forget), "order": (SetEpoch,),
+    "data": (Resize, Tell, Refill, Forget, Reload), "order": (SetEpoch,),
     "given": (Overwrite, Lengthen, Arguments, Refill), "generator": (Globals, Reseed),
     "probe": (Inspect, Inner, Resize, Refill), "inner": (Inner,),
 }  # fmt: skip
