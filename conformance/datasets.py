@@ -67,7 +67,7 @@ class Mapped(Recipe):
     a float for odd ones), blended (so are a tensor and an array), array, mixed, foreign; of one
     that is to be kept: bag, row, pair, range. views: a tensor of 75 KiB, and three more that lie in
     its memory, in another order and in part. ragged: a list of i + 1 elements. mapping: a mapping
-    that is no dict.
+    that is no dict. disk: a row of a memory-mapped array of numpy's. span: a range of two.
     turned: a dict whose keys stand in another order in each second item. sparse: such a tensor.
     wide: two large arrays. odd: one of `items.ODD`. formed: what `form` says.
 

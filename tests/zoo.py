@@ -43,7 +43,7 @@ WRONG = (
     "loaders_guesses", "samplers_guesses", "samplers_signs", "loaders_signs", "loaders_trusts",
     "samplers_lapses", "loaders_lapses", "worker_lapses", "samplers_slips",
     "loaders_slips", "worker_slips", "samplers_handed", "loaders_handed", "samplers_overlooked",
-    "loaders_overlooked", "worker_overlooked",
+    "loaders_overlooked", "worker_overlooked", "samplers_meetings", "loaders_meetings",
 )  # fmt: skip
 
 RIGHT = {

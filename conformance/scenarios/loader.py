@@ -146,7 +146,7 @@ def _collations(setting: Setting) -> Iterator[Case]:
         if takes(setting, num_workers=2):
             data = Mapped(3, gives=gives)
             yield loader(data, [Iterate(), Describe()], batch_size=2, num_workers=2)
-    for gives in ("turned", "ragged", "mapping"):
+    for gives in ("turned", "ragged", "mapping", "disk", "span"):
         yield loader(Mapped(3, gives=gives), [Iterate(), Describe()], batch_size=2)
 
 

@@ -49,7 +49,8 @@ def _deaths(setting: Setting) -> Iterator[Case]:
         yield _dying(Mapped(6, faults=faulty("SIGKILL", 0)), in_order=False)
         yield _dying_at_turn("SIGKILL", 3, in_order=False)
         yield loader(busy, once, "alone", **lists, in_order=False)
-    other = Mapped(6, faults=faulty("SIGKILL", 1), gated=1)  # it is not the one that is waited for
+    # It is not the one that is waited for; whoever deals by blocks deals by one batch.
+    other, lists = Mapped(6, faults=faulty("SIGKILL", 1), gated=1), {**lists, "prefetch_factor": 1}
     yield loader(other, [Trickle(-1, 0.1, item=1), *once[1:]], "alone", **lists)
     yield _beside_another()
 

@@ -217,6 +217,8 @@ SAMPLES: dict[str, Callable[[int, Any], Any]] = {
     "flag": lambda i, _: i % 2 == 0,
     "mingled": lambda i, _: i + i % 2 / 10 if i % 2 else i,
     "array": lambda i, _: np.array([i, i], dtype=np.int32),
+    "disk": lambda i, _: np.array([i, i], dtype=np.int32).view(np.memmap),
+    "span": lambda i, _: range(i, i + 2),
     "scalar": lambda i, _: np.int16(i),
     "mixed": lambda i, _: torch.zeros(i % 2 + 1),
     "foreign": lambda i, _: Foreign(),

@@ -132,3 +132,26 @@ class ForgetsSubclasses(_Collates):
         if hasattr(base, "_fields"):
             samples = [base(*sample) for sample in samples]  # type: ignore[misc]
         return default_collate(samples)
+
+
+class OneClassOfArrays(_Collates):
+    """Arrays are known by their class alone, and those of a file, mapped into memory, are none."""
+
+    CAUGHT_BY = ("loader.collate",)
+    ANOMALY = "refused"
+
+    def merged(self, samples: list[Any]) -> Any:
+        first = samples[0]
+        if isinstance(first, np.ndarray) and type(first) is not np.ndarray:
+            raise TypeError(f"cannot collate {type(first).__name__}")
+        return default_collate(samples)
+
+
+class RangesVanish(_Collates):
+    """What is a sequence, and neither a list nor a tuple, becomes None."""
+
+    CAUGHT_BY = ("loader.collate",)
+    ANOMALY = "made-otherwise"
+
+    def merged(self, samples: list[Any]) -> Any:
+        return None if isinstance(samples[0], range) else default_collate(samples)

@@ -24,7 +24,7 @@ Pattern = Callable[[list[int]], str]
 NAMES = {"foreign": "Foreign", "none": "None"}
 """Items that no collation knows, and how their type is named."""
 
-REFUSED = ("blended", "mapping")
+REFUSED = ("blended", "mapping", "span")
 """Items that may be refused."""
 
 QUIET = ("DeprecationWarning", "PendingDeprecationWarning", "FutureWarning")
@@ -76,6 +76,8 @@ PATTERNS: dict[str, Pattern] = {
         ("t", _whole([i + i % 2 / 2 for i in b])), ("a", _whole([[i + i % 2 / 2] for i in b]))
     ),
     "array": lambda b: _tensor([[i, i] for i in b], "int32"),
+    "disk": lambda b: _tensor([[i, i] for i in b], "int32"),
+    "span": lambda b: _inside(EITHER, _tensor(b), _tensor([i + 1 for i in b])),
     "scalar": lambda b: _tensor(b),
     "text": lambda b: _texts("text", b),
     "bytes": lambda b: _texts("bytes", b),

@@ -153,7 +153,8 @@ def _limit(draft: Draft, step: lo.Limit, event: Event) -> list[str]:
 
 def _crowd(draft: Draft, step: lo.Crowd, event: Event) -> list[str]:
     if not step.below:
-        return ["sys.stdin.close()"]
+        draft.need("contextlib", "os", "sys")
+        return ["sys.stdin.close()", "with contextlib.suppress(OSError):", "    os.close(0)"]
     draft.need("os", "resource")
     which, room = "resource.RLIMIT_NOFILE", step.below + 200
     hard = f"resource.getrlimit({which})[1]"

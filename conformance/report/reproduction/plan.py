@@ -30,15 +30,17 @@ def construction(draft: Draft, overrides: tuple[tuple[str, object], ...] = ()) -
     lines: list[str] = []
     arguments = dict(draft.case.arguments) | dict(overrides)
     built = call(draft, draft.built, arguments, lines)
-    lines.append(f"{draft.subject} = {built}")
     if draft.has(op.Arguments):
         draft.need("pickle")
         lines.append(f"handed_over = pickle.dumps({_given(draft)})")
-    return lines
+    return [*lines, f"{draft.subject} = {built}"]
 
 
 def _given(draft: Draft) -> str:
-    return f"[{', '.join(draft.kept['given'])}]"
+    """What was handed over, and whether its owner can write to it."""
+    arrays = (f"getattr({name}, 'flags', None)" for name in draft.kept["arrays"])
+    flags = (f"{flag} and {flag}.writeable" for flag in arrays)
+    return f"[{', '.join([*draft.kept['given'], *flags])}]"
 
 
 def items(iterable: str, form: Form, keep: str = "") -> list[str]:
