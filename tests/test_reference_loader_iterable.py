@@ -103,6 +103,19 @@ def test_data_not_divided_is_told_of(size):
         list(DataLoader(Sized(4), size, num_workers=2))
 
 
+@pytest.mark.parametrize("size", [None, 2])
+def test_a_warning_that_raises_costs_no_batch(size):
+    """Where warnings are exceptions, the one about data that are not divided comes beside them."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = outcomes(iter(DataLoader(Same(4), size, num_workers=2)))
+
+    assert [type(one) for one in found if isinstance(one, Exception)] == [UserWarning]
+    batches = [torch.as_tensor(one).tolist() for one in found if not isinstance(one, Exception)]
+    with pytest.warns(UserWarning, match="divide"):
+        assert batches == passed(Same(4), size, num_workers=2)
+
+
 @EACH_COUNT
 def test_ended_iterator_is_let_alone(workers):
     """Within a pass, an iterator that has ended is not asked again; each pass makes one."""
