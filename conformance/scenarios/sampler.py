@@ -153,7 +153,7 @@ def _flags(setting: Setting) -> Iterator[Case]:
 
 INNER_EPOCHS = Scenario("inner epochs", _inner_epochs)
 TOUR = scenario("tour", plans.tour, more=subjects.sources, large=plans.once)
-VALIDATED = scenario("inference mode", plans.validated, share=0.1)
+VALIDATED = scenario("inference mode", around.validated, share=0.1)
 LEN_BETWEEN = scenario("len between", plans.len_between, more=subjects.uncounted)
 IDLE = scenario("idle iterator", plans.idle_between)
 RESTART = scenario("restart", plans.restart)

@@ -24,7 +24,6 @@ from conformance.operations import (
     Resize,
     SetEpoch,
     Take,
-    Validate,
 )  # fmt: skip
 from conformance.recipes import Probe, Runs, Values
 from conformance.scenarios import Setting, subjects
@@ -58,14 +57,6 @@ def tour(setting: Setting, made: Made) -> Plan:
     first = [*at(setting, 0), Len(), Iterate(), Open("a"), Take("a", 2)]
     beside: Plan = [neighbour(setting, made, 2), Len(), Iterate(), *at(setting, 3)]
     return [*first, Len(), *beside, Len(), Iterate(), Drain("a")]
-
-
-def validated(setting: Setting, made: Made) -> Plan | None:
-    """Passes under inference mode, and others before and after: what is kept of the first may not
-    be changed in the others."""
-    passed: Plan = [*at(setting, 1), Validate(), *at(setting, 2), Iterate()]
-    again: Plan = [*at(setting, 1), Iterate(), Rebuild(), *at(setting, 2), Iterate(), Len()]
-    return None if setting.role == "DatasetFromSampler" else [*passed, *again, *passed]
 
 
 def once(setting: Setting, made: Made) -> Plan:

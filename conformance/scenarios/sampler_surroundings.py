@@ -10,6 +10,7 @@ from typing import Any
 from conformance.operations import (
     Drain,
     Iterate,
+    Len,
     Open,
     Rebuild,
     Refill,
@@ -17,6 +18,7 @@ from conformance.operations import (
     Surround,
     Take,
     Threads,
+    Validate,
 )  # fmt: skip
 from conformance.recipes import Data, Probe, Values
 from conformance.scenarios import Setting
@@ -61,6 +63,14 @@ def anywhere_in_a_worker(setting: Setting, made: Made) -> Plan:
     """Built and read in the process of a loader's worker, where a dataset may have samplers."""
     passed = [*at(setting, 1), Iterate()]
     return [*passed, Rebuild(), Surround(worker=(1, 2)), *passed, Rebuild(), *passed]
+
+
+def validated(setting: Setting, made: Made) -> Plan | None:
+    """Passes under inference mode, the first among them, and others: what is kept of the ones may
+    not be changed in the others."""
+    passed: Plan = [*at(setting, 1), Validate(), *at(setting, 2), Iterate()]
+    again: Plan = [*at(setting, 1), Iterate(), Rebuild(), *at(setting, 2), Iterate(), Len()]
+    return None if setting.role == "DatasetFromSampler" else [*passed, *again, *passed]
 
 
 def refilled(setting: Setting, made: Made) -> Plan | None:
