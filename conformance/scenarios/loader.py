@@ -19,6 +19,7 @@ from conformance.operations import (
     Operation,
     SetEpoch,
     Take,
+    Validate,
 )  # fmt: skip
 from conformance.recipes import Generator, Probe, Role, Values
 from conformance.scenarios import Scenario, Setting
@@ -106,6 +107,9 @@ def _again(setting: Setting) -> Iterator[Case]:
     amid = Order(6, faults=(Fault("sampler", 3, "OSError"),))
     for options in options_of(setting, ({}, {"drop_last": True})):
         yield loader(Mapped(6), [Iterate(), Iterate()], sampler=amid, batch_size=2, **options)
+    for options in options_of(setting, ways):
+        validated: list[Operation] = [Validate(), Iterate(), Validate(), Iterate()]
+        yield loader(Mapped(5), validated, batch_size=2, shuffle=True, **options)
 
 
 @st.composite

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 from weakref import WeakKeyDictionary
 
+import torch
 from reporting import Reporting
 
 from reference import DataLoader
@@ -180,3 +181,17 @@ class CopiesForWantOfPins(DataLoader[Any]):
         if self.pin_memory and not accelerated():
             made.__class__ = _CopyingPass if isinstance(made, CrewPass) else _CopyingLonePass
         return made
+
+
+class CountsInATensor(DataLoader[Any]):
+    """Passes are counted in a tensor, which inference mode makes its own in the first of them."""
+
+    CAUGHT_BY = ("loader.batches",)
+    ANOMALY = "crash"
+    drawn: torch.Tensor | None = None
+
+    def __iter__(self) -> Iterator[Any]:
+        if self.drawn is None:
+            self.drawn = torch.zeros((), dtype=torch.int64)
+        self.drawn += 1
+        return super().__iter__()
