@@ -48,17 +48,6 @@ class HandsOnElements(reference.SubsetRandomSampler):
             yield self.given[place]
 
 
-class WeightsThroughNumpy(reference.WeightedRandomSampler):
-    """Weights are taken through numpy, which has no bfloat16."""
-
-    CAUGHT_BY = ("weighted.scale",)
-    ANOMALY = "weights-refused"
-
-    def __init__(self, weights: Any, *args: Any, **options: Any) -> None:
-        given = weights.numpy() if isinstance(weights, torch.Tensor) else weights
-        super().__init__(given, *args, **options)
-
-
 class ClosesTheCallers(reference.BatchSampler[Any]):
     """A pass that is left closes the inner iterator, which may be the caller's own generator."""
 
