@@ -69,6 +69,16 @@ def test_a_death_is_reported_in_time():
     assert judged("workers.death-soon", death(right, seconds=2.2)) == "late-report"
 
 
+@pytest.mark.parametrize(("seconds", "anomaly"), [(4.3, ""), (4.6, "late-report")])
+def test_of_a_worker_that_was_started_again_the_last_death_counts(seconds, anomaly):
+    """It died at 6.0 s, and in its place another at 7.5 s; the call began at 5.1 s."""
+    plan = case(Open("a"), Take("a"), Take("a"), Journal(), what="exit 3")
+    reported = Event(None, None, raised("RuntimeError", "worker 0 exited with code 3"), seconds)
+    records = (*DIED[:3], *told(("leave", 1, 7.5), pid=78))
+
+    assert judged("workers.death-soon", seen(plan, None, [0], reported, records)) == anomaly
+
+
 def test_a_pass_that_lost_a_worker_does_not_end_well():
     """Unless the batch was made after all."""
 

@@ -26,21 +26,21 @@ class Forking(plain_loader.DataLoader):
 
 
 class SetsAndPutsBack(reference.DataLoader[Any]):
-    """While workers start, SIGINT is ignored and the environment theirs; then all is as it was."""
+    """While workers start, SIGINT waits and the environment is theirs; then all is as it was."""
 
     def __iter__(self) -> Any:
         if threading.current_thread() is not threading.main_thread():
             return super().__iter__()
-        before, handler = os.environ.get("OMP_NUM_THREADS"), signal.getsignal(signal.SIGINT)
+        before = os.environ.get("OMP_NUM_THREADS")
         os.environ["OMP_NUM_THREADS"] = "1"
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
         try:
             return super().__iter__()
         finally:
-            signal.signal(signal.SIGINT, handler)
             os.environ.pop("OMP_NUM_THREADS")
             if before is not None:
                 os.environ["OMP_NUM_THREADS"] = before
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
 class _AskingCrew(Crew):

@@ -80,7 +80,7 @@ class StartsAgain(DataLoader[Any]):
         if not self.num_workers or not self.in_order:
             return super().__iter__()
         draws = _Remembered(super()._draws())
-        return Resuming(lambda: self._over(draws))
+        return _Resuming(lambda: self._over(draws))
 
     def _over(self, draws: Iterable[Any]) -> Iterator[Any]:
         self.drawn = draws
@@ -118,7 +118,7 @@ class _Remembered(Iterable[Any]):
             return error
 
 
-class Resuming(Iterator[Any]):
+class _Resuming(Iterator[Any]):
     """A pass that is begun again when a worker has died, and goes on behind what it gave."""
 
     def __init__(self, begin: Callable[[], Iterator[Any]]) -> None:

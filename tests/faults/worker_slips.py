@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 import torch.distributed as dist
-from good_worker_failures import Resuming
+from good_worker_failures import _Resuming
 from reporting import Reporting, Worse
 from worker_shortcuts import _Benched, _Keeping
 from worker_streams import _Init, _seed_all, _Seeding
@@ -68,7 +68,7 @@ class DrawsAnewAfterADeath(DataLoader[Any]):
     def __iter__(self) -> Iterator[Any]:
         if not self.num_workers or not self.in_order:
             return super().__iter__()
-        return Resuming(super().__iter__)
+        return _Resuming(super().__iter__)
 
 
 class _Sparing(_Keeping):

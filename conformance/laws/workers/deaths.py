@@ -191,7 +191,8 @@ def death_soon(trace: Trace) -> Violation | None:
 def _late(rank: RankTrace, step: Step, dead: list[Death], bound_s: float) -> Violation | None:
     """Seconds from the death or the call of `next()`, whichever is later, to the error.
 
-    Only where each `next()` is an operation of its own.
+    Only where each `next()` is an operation of its own. Of a worker that was started again and died
+    once more, the last death counts.
     """
     asked = [number for number, _ in reads(rank)]
     single = all(getattr(rank.events[number].operation, "count", 0) == 1 for number in asked)
@@ -199,7 +200,8 @@ def _late(rank: RankTrace, step: Step, dead: list[Death], bound_s: float) -> Vio
     if step.event not in asked or not single or len(wants) != len(asked):
         return None
     want = wants[asked.index(step.event)].seconds
-    waited = rank.events[step.event].seconds - max(0.0, min(one.seconds for one in dead) - want)
+    died = min({one.worker: one.seconds for one in dead}.values())
+    waited = rank.events[step.event].seconds - max(0.0, died - want)
     if waited <= bound_s:
         return None
     saw = f"the error came {waited:.1f} s after worker {dead[0].worker} died of {dead[0].how}"
