@@ -73,6 +73,8 @@ def test_a_list_may_have_a_class_of_its_own(container, anomaly):
         ("Unsized", False, error("TypeError"), ""),
         ("Unsized", False, error("AttributeError"), "length-invented"),
         ("Unsized", False, 0, "length-invented"),
+        ("Spent", False, error("TypeError"), ""),
+        ("Spent", False, 3, "length-invented"),
         ("Lying", False, 9, UNMET),
     ],
 )

@@ -9,7 +9,7 @@ from conformance.case import Case
 from conformance.datasets import Collate, Fault, Init, Mapped, Stream
 from conformance.laws import LAWS
 from conformance.loading import Describe, Drop, Inform, Journal
-from conformance.operations import Iterate, Len, Open, Rebuild, Resize, Take
+from conformance.operations import Drain, Iterate, Len, Open, Rebuild, Resize, Take
 from conformance.trace import Event, RankTrace, Record, Trace
 
 ONE = Iterate()
@@ -303,6 +303,18 @@ def test_workers_take_turns(data, options, passed, anomaly):
     of = case(data, ONE, **{"num_workers": 2, "batch_size": None, **options})
 
     assert judged("iterable.order", traced(of, passed)) == anomaly
+
+
+@pytest.mark.parametrize(
+    ("rest", "anomaly"), [([3, 4, 5], ""), ([3, 5, 4], "out-of-turn"), ([4, 5], "out-of-turn")]
+)
+def test_an_error_of_collate_fn_costs_a_batch_and_no_turn(rest, anomaly):
+    """Element 2 is lost, and what comes after it comes in turn."""
+    refusing = Collate("list", (Fault("collate", 2, "ValueError"),))
+    plan = [Open("a"), Take("a", 2), Take("a"), Drain("a")]
+    of = case(Stream(6), *plan, num_workers=2, batch_size=None, collate_fn=refusing)
+
+    assert judged("iterable.order", traced(of, None, [0, 1], error("ValueError"), rest)) == anomaly
 
 
 def test_what_was_taken_is_a_beginning():

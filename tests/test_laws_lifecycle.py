@@ -78,6 +78,17 @@ def test_failed_construction_leaves_nothing_and_is_silent(printed, children, ano
     assert judged("lifecycle.failed-construction", lived((Open("a"), None), *after)) == UNMET
 
 
+@pytest.mark.parametrize(("what", "anomaly"), [("descriptors", ""), ("memory", "prints")])
+def test_what_the_fork_server_prints_without_descriptors_is_python_s(what, anomaly):
+    """It is forgiven where descriptors are limited, and nowhere else."""
+    told = 'File "/usr/lib/python3.11/multiprocessing/forkserver.py", line 258, in main'
+    fails = (Limit(what, 0), None), (Open("a"), error("OSError")), (Drop(), 0.0)
+
+    trace = lived(*fails, rest(), (Printed(), told))
+
+    assert judged("lifecycle.failed-construction", trace) == anomaly
+
+
 @pytest.mark.parametrize(("took", "anomaly"), [(5.9, ""), (6.1, "late-drop"), (HANG, "late-drop")])
 def test_drop_is_bounded(took, anomaly):
     """Six seconds, and a drop that never came back is one that took longer."""

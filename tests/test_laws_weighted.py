@@ -43,6 +43,22 @@ def test_zero_is_never_drawn():
     assert judged("weighted.zero", refused) == UNMET
 
 
+@pytest.mark.parametrize(
+    ("kind", "raised", "anomaly"),
+    [
+        ("bfloat16", "TypeError", UNMET),
+        ("bfloat16", "RuntimeError", "weights-refused"),
+        ("float16", "TypeError", "weights-refused"),
+    ],
+)
+def test_weights_of_a_type_that_numpy_has_not_may_be_refused(kind, raised, anomaly):
+    """By an error that says so; of all other types they may not."""
+    given = {"weights": Values((1.0, 2.0), kind), "num_samples": 4}
+    refused = traced(Case("WeightedRandomSampler", given, ()), construction=error(raised))
+
+    assert judged("weighted.scale", refused) == anomaly
+
+
 def test_distinct_is_for_draws_without_replacement():
     """An index may come again with replacement only."""
     again = [1, 1]

@@ -13,6 +13,7 @@ from conformance.laws.draws import ENOUGH, crashed, doubled, ended, got, marked,
 from conformance.laws.proportions import by_weight
 from conformance.laws.relations import not_repeated
 from conformance.laws.sampler import reject as refuses
+from conformance.laws.sampler.arguments import REFUSALS
 from conformance.laws.statistics import table
 from conformance.laws.throws import not_gathered
 from conformance.laws.views import rows, shown, size
@@ -132,7 +133,7 @@ def large_honest(trace: Trace) -> Violation | None:
     return None
 
 
-UNKNOWN_TO_NUMPY, REFUSALS = ("bfloat16",), ("TypeError", "ValueError")
+UNKNOWN_TO_NUMPY = ("bfloat16",)
 """Tensors of types that numpy has not may be refused, as whoever draws with numpy does."""
 
 

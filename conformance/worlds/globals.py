@@ -18,6 +18,9 @@ import torch.utils.data
 
 from conformance.operations import LAUNCHED
 
+WORKER: Any = torch.utils.data._utils.worker
+"""Where torch keeps what `get_worker_info` tells."""
+
 
 def seed_globals(seed: int, which: str = "all") -> None:
     """Seed the global generators (CPU); `which` = "all", "torch", "numpy" or "random"."""
@@ -63,10 +66,8 @@ def launch(told: Mapping[str, str | None]) -> None:
 
 def become_worker(number: int, num_workers: int) -> None:
     """Let torch's `get_worker_info` tell that this process is a worker."""
-    module: Any = torch.utils.data._utils.worker
-    module._worker_info = module.WorkerInfo(
-        id=number, num_workers=num_workers, seed=number, dataset=None
-    )
+    told = {"id": number, "num_workers": num_workers, "seed": number, "dataset": None}
+    WORKER._worker_info = WORKER.WorkerInfo(**told)
 
 
 def settings() -> int:
@@ -108,7 +109,7 @@ def put_back_settings() -> Iterator[None]:
             yield
     finally:
         launch(launched)
-        torch.utils.data._utils.worker._worker_info = worker
+        WORKER._worker_info = worker
         (gc.enable if collects else gc.disable)()
         if torch.are_deterministic_algorithms_enabled() != strict:
             torch.use_deterministic_algorithms(strict)  # which imports half of torch

@@ -10,6 +10,7 @@ import copy
 import select
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any, ClassVar
 from weakref import WeakKeyDictionary
 
@@ -99,11 +100,9 @@ class SeedsByDataset(DataLoader[Any]):
     counts: ClassVar[WeakKeyDictionary[Any, int]] = WeakKeyDictionary()
 
     def __iter__(self) -> Iterator[Any]:
-        try:
+        with suppress(TypeError):  # of a list there are no weak references
             self._passes = self.counts.get(self.dataset, 0)
             self.counts[self.dataset] = self._passes + 1
-        except TypeError:  # of a list there are no weak references
-            pass
         return super().__iter__()
 
 

@@ -103,9 +103,3 @@ def _roles(case: Case) -> set[str]:
 def indented(lines: Iterable[str], levels: int = 1) -> list[str]:
     """Lines further in."""
     return [INDENT * levels + line if line else line for line in lines]
-
-
-def inferring(draft: Draft, lines: Iterable[str]) -> list[str]:
-    """What is done under inference mode."""
-    draft.need("torch")
-    return ["with torch.inference_mode():", *indented(lines)]

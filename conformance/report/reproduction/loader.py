@@ -11,7 +11,7 @@ from typing import Any
 
 from conformance import loading as lo
 from conformance import operations as op
-from conformance.report.reproduction.draft import Draft, inferring
+from conformance.report.reproduction.draft import Draft
 from conformance.report.reproduction.forms import formless
 from conformance.report.reproduction.gates import journal, schedule
 from conformance.report.reproduction.gives import STATE
@@ -80,10 +80,6 @@ def _iterate(draft: Draft, step: op.Iterate, event: Event) -> list[str]:
     if not draft.reports:
         return [*_afresh(draft), *_read(draft, "loader", event)]
     return [*_afresh(draft), "whole = iter(loader)", *_to_the_end(draft, "whole", event)]
-
-
-def _validate(draft: Draft, step: op.Validate, event: Event) -> list[str]:
-    return inferring(draft, _iterate(draft, step, event))
 
 
 def _to_the_end(draft: Draft, iterator: str, event: Event) -> list[str]:
@@ -199,7 +195,7 @@ def _inform(draft: Draft, step: lo.Inform, event: Event) -> list[str]:
 
 
 LOADING: dict[type, Callable[[Draft, Any, Event], list[str]]] = {
-    op.Iterate: _iterate, op.Validate: _validate, op.Open: _open, op.Take: _take, op.Drain: _drain,
+    op.Iterate: _iterate, op.Open: _open, op.Take: _take, op.Drain: _drain,
     op.SetEpoch: _set_epoch, lo.Schedule: _schedule, lo.Shut: _shut, lo.Trickle: _trickle,
     lo.Free: _free,
     lo.Hold: _hold, lo.Settle: _settle, lo.Journal: _journal, lo.Reread: _reread,

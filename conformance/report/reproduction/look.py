@@ -104,6 +104,10 @@ def shows(events: tuple[Event, ...]) -> Event:
 
 def statements(draft: Draft, step: Operation, event: Event) -> list[str]:
     """The statements for one operation."""
+    if isinstance(step, op.Validate):
+        draft.need("torch")
+        passed = statements(draft, op.Iterate(), event)
+        return ["with torch.inference_mode():", *indented(passed)]
     of_loader: dict[type, Statements] = LOADING if draft.subject == "loader" else {}
     return {**STATEMENTS, **BLOWS, **of_loader}[type(step)](draft, step, event)
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from conformance import operations as op
-from conformance.report.reproduction.draft import Draft, indented, inferring
+from conformance.report.reproduction.draft import Draft, indented
 from conformance.report.reproduction.presenting import setter
 from conformance.report.reproduction.seen import NOTHING, Form, form_of
 from conformance.report.reproduction.states import globals_, reseed, surround
@@ -38,8 +38,8 @@ def construction(draft: Draft, overrides: tuple[tuple[str, object], ...] = ()) -
 
 def _given(draft: Draft) -> str:
     """What was handed over, and whether its owner can write to it."""
-    arrays = (f"getattr({name}, 'flags', None)" for name in draft.kept["arrays"])
-    flags = (f"{flag} and {flag}.writeable" for flag in arrays)
+    arrays = draft.kept["arrays"]
+    flags = (f"getattr(getattr({name}, 'flags', None), 'writeable', None)" for name in arrays)
     return f"[{', '.join([*draft.kept['given'], *flags])}]"
 
 
@@ -117,10 +117,6 @@ def _whole(draft: Draft, iterable: str, event: Event) -> list[str]:
 
 def _iterate(draft: Draft, step: op.Iterate, event: Event) -> list[str]:
     return _whole(draft, draft.subject, event)
-
-
-def _validate(draft: Draft, step: op.Validate, event: Event) -> list[str]:
-    return inferring(draft, _iterate(draft, step, event))
 
 
 def _passes(draft: Draft, step: op.Passes, event: Event) -> list[str]:
@@ -246,9 +242,8 @@ def _inspect(draft: Draft, step: op.Inspect, event: Event) -> list[str]:
 
 STATEMENTS: dict[type, Statements] = {
     op.Rebuild: _rebuild, op.Refill: _refill, op.Neighbour: _neighbour, op.Len: _len,
-    op.SetEpoch: _set_epoch, op.Iterate: _iterate, op.Validate: _validate,
-    op.Passes: _passes, op.Epochs: _epochs, op.Open: _open, op.Take: _take, op.Drain: _drain,
-    op.Scribble: _scribble, op.Look: _look,
+    op.SetEpoch: _set_epoch, op.Iterate: _iterate, op.Passes: _passes, op.Epochs: _epochs,
+    op.Open: _open, op.Take: _take, op.Drain: _drain, op.Scribble: _scribble, op.Look: _look,
     op.Globals: globals_, op.Reseed: reseed, op.Surround: surround, op.Threads: threads,
     op.Group: _group,
     op.Copy: _copy, op.Resize: _resize, op.Overwrite: _overwrite, op.Forget: _forget,
