@@ -69,7 +69,8 @@ class Mapped(Recipe):
     its memory, in another order and in part. ragged: a list of i + 1 elements. mapping: a mapping
     that is no dict. disk: a row of a memory-mapped array of numpy's. span: a range of two.
     turned: a dict whose keys stand in another order in each second item. sparse: such a tensor.
-    wide: two large arrays. odd: one of `items.ODD`. formed: what `form` says.
+    wide: two large arrays and a tensor like the first. odd: one of `items.ODD`. formed: what
+    `form` says.
 
     forms, each: the first `each` items are of the first form, as many of the second, and so on.
     An index may be a number, or what an `Order` makes of it: text, a tuple, a list.

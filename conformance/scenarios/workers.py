@@ -115,6 +115,7 @@ def _alike(setting: Setting) -> Iterator[Case]:
     for size in (3, None):
         data = of(SINGLE, SINGLES * len(SINGLE), SINGLES)
         yield loader(data, plan, num_workers=2, batch_size=size)
+    yield loader(Mapped(4, gives="wide"), plan, num_workers=2, batch_size=2)
 
 
 def _started(setting: Setting) -> Iterator[Case]:

@@ -187,6 +187,11 @@ def _turned(i: int, _: Any) -> dict[str, int]:
     return dict([y, x] if i % 2 else [x, y])
 
 
+def _wide(i: int, _: Any) -> list[Any]:
+    longs, floats = np.full(1 << 14, i), np.full((300, 100), i, dtype=np.float32)
+    return [longs, floats, torch.full((1 << 14,), -i)]
+
+
 def _sparse(i: int, _: Any) -> torch.Tensor:
     return torch.tensor([0, i + 1, 0]).to_sparse()
 
@@ -246,7 +251,7 @@ SAMPLES: dict[str, Callable[[int, Any], Any]] = {
     "ragged": lambda i, _: [i] * (i + 1),
     "mapping": lambda i, _: Sealed({"x": torch.tensor(i), "y": i + 0.5}),
     "sparse": _sparse,
-    "wide": lambda i, _: [np.full(1 << 14, i), np.full((300, 100), i, dtype=np.float32)],
+    "wide": _wide,
     "range": lambda i, _: {"x": torch.tensor(i), "ids": range(i, i + 2)},
 }
 """Ways to make item `i` of a dataset `data`."""

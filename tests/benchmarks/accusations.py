@@ -2,7 +2,7 @@
 
     python tests/benchmarks/accusations.py [--seeds 5] [--effort ci] [--loaders] [-n 2]
 
-Each run examines the clauses of the chapters that a candidate is unusual in, up to the first
+Each run examines every clause about samplers, or with `--loaders` about loaders, up to the first
 violation. `seeds.py` does the same for whole runs of the reference, and of torch with its baseline.
 """
 
@@ -19,11 +19,14 @@ from typing import NamedTuple
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from detect import Detection, own
-from zoo import HONEST, RIGHT, SAMPLING, ZOO, classes
+from zoo import CHAPTERS, HONEST, RIGHT, SAMPLING, ZOO, classes
 
 from conformance.clauses import clauses
 
 WITHIN_S = 900.0
+
+
+LOADING = CHAPTERS[len(SAMPLING) :]
 
 
 class Run(NamedTuple):
@@ -35,15 +38,15 @@ class Run(NamedTuple):
     seed: int
 
 
-def candidates(loaders: bool) -> list[tuple[str, tuple[str, ...]]]:
-    """Every right class with its chapters: those of samplers, or those of loaders."""
+def candidates(loaders: bool) -> list[str]:
+    """Every right sampler of the zoo, or every right loader."""
     found = [
-        (f"{ZOO / module}.py:{kind.__name__}", chapters)
+        f"{ZOO / module}.py:{kind.__name__}"
         for module, chapters in RIGHT.items()
         for kind in classes(module)
+        if (chapters is not SAMPLING) == loaders
     ]
-    found += [(f"{ZOO / 'honest'}.py:{name}", SAMPLING) for name in HONEST]
-    return [(text, chapters) for text, chapters in found if (chapters is not SAMPLING) == loaders]
+    return found if loaders else [*found, *(f"{ZOO / 'honest'}.py:{name}" for name in HONEST)]
 
 
 def accused(run: Run) -> Detection | None:
@@ -64,9 +67,9 @@ def main() -> int:
     parser.add_argument("-n", type=int, default=2, help="processes")
     chosen = parser.parse_args()
     runs = [
-        Run(text, chapters, chosen.effort, seed)
+        Run(text, LOADING if chosen.loaders else SAMPLING, chosen.effort, seed)
         for seed in range(chosen.first, chosen.first + chosen.seeds)
-        for text, chapters in candidates(chosen.loaders)
+        for text in candidates(chosen.loaders)
     ]
     began, bad = time.monotonic(), 0
     with ProcessPoolExecutor(chosen.n, get_context("spawn")) as pool:

@@ -57,7 +57,8 @@ GIVES = {
     "views": "(lambda x: [x, x.t(), x[::2], x[1:]])(torch.arange(9600).reshape(96, 100) + i)",
     "turned": "dict([('x', i), ('y', i + 10)][:: -1 if i % 2 else 1])",
     "sparse": "torch.tensor([0, i + 1, 0]).to_sparse()",
-    "wide": "[numpy.full(1 << 14, i), numpy.full((300, 100), i, dtype=numpy.float32)]",
+    "wide": "[numpy.full(1 << 14, i), numpy.full((300, 100), i, dtype=numpy.float32), "
+    "torch.full((1 << 14,), -i)]",
     "own-Generator": "(i, worker, int(self.own.integers({d})))",
     "own-RandomState": "(i, worker, int(self.own.randint({d})))",
     "own-Random": "(i, worker, self.own.randrange({d}))",
