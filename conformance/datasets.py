@@ -162,13 +162,13 @@ class Order(Recipe):
     2, 3, 1, ... indices), "lambdas" (indices that cannot be pickled), "growing" (as many more as
     the epoch says), "epochs-batches", "growing-batches" (each of them a batch), "again" and
     "again-batches" (ascending; asked after its end, an iterator starts over), "understated"
-    (ascending; its length is half of what it gives), "gaps" (each second
-    batch has one index, the others none), and indices that stand for 0 .. n-1: "texts", "tuples",
-    "named" (named tuples), "lists", "pairs", "arrays" (of numpy, of two numbers), "odd" (None, an
-    empty text, ...: six at most), "flags" (True and False, which are not 1 and 0),
-    "labels" (integers with an attribute that tells), "far" (integers below -1000), "long" (texts
-    of 256 KiB), "scalars" and "tensors" (integers below 0 of numpy, and tensors of one). sized: it
-    has `__len__`.
+    (ascending; its length is half of what it gives), "rooted" (ascending; it cannot be pickled),
+    "gaps" (each second batch has one index, the others none), and indices that stand for 0 .. n-1:
+    "texts", "tuples", "named" (named tuples), "lists", "pairs", "arrays" (of numpy, of two
+    numbers), "odd" (None, an empty text, ...: six at most), "flags" (True and False, which are not
+    1 and 0), "labels" (integers with an attribute that tells), "far" (integers below -1000),
+    "long" (texts of 256 KiB), "scalars" and "tensors" (integers below 0 of numpy, and tensors of
+    one). sized: it has `__len__`.
     """
 
     n: int

@@ -175,6 +175,13 @@ class Orphan(Operation):
 
 
 @dataclass(frozen=True, repr=False)
+class End(Operation):
+    """A child builds the same loader, takes one item and ends, as a script does whose last line
+    that was. Gives how it ended, "stuck" if it did not, and after how many seconds; None if it took
+    no item."""
+
+
+@dataclass(frozen=True, repr=False)
 class Limit(Operation):
     """Allow only `spare` more descriptors, bytes in one segment of shared memory, or forks.
 
@@ -253,7 +260,7 @@ class Overlap(Operation):
 
 LOADING: tuple[type[Operation], ...] = (
     Schedule, Shut, Trickle, Hold, Free, Settle, Journal, Reread, Describe, Tell, Drop, Leave,
-    Leftovers, Strike, Ponder, Interrupt, Fork, Orphan, Limit, Crowd, Daemon, Preempt, Memory,
+    Leftovers, Strike, Ponder, Interrupt, Fork, Orphan, End, Limit, Crowd, Daemon, Preempt, Memory,
     Consume, Reload, Printed, Inform, Devices, Contexts, Pinned, Carry, Overlap,
 )  # fmt: skip
 

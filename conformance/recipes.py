@@ -69,8 +69,9 @@ class Values(Recipe):
     over: list, list.int64 (of numbers of numpy, any dtype), list.tensor and tuple.tensor (of
     tensors without dimensions), tuple, range, ndarray, ndarray.float32 (any dtype), flipped (an
     ndarray that is a view of another one from its end), tensor, float32 (a tensor of any dtype),
-    learned (one of float64, of which gradients are wanted), backwards (a list of a class of its
-    own, whose passes begin at its end).
+    learned (one of float64, of which gradients are wanted), column (a tensor that is the first
+    column of a table of two), backwards (a list of a class of its own, whose passes begin at its
+    end).
     """
 
     items: tuple[Any, ...] | range | Runs
@@ -88,10 +89,14 @@ class Sparse(Recipe):
 
 @dataclass(frozen=True, repr=False)
 class Generator(Recipe):
-    """A `torch.Generator` seeded with `seed`, or with `seed + rank` if `by_rank`."""
+    """A `torch.Generator` seeded with `seed`, or with `seed + rank` if `by_rank`.
+
+    shared: of a second sampler, the very generator of the first, as it is.
+    """
 
     seed: int
     by_rank: bool = False
+    shared: bool = False
 
 
 @dataclass(frozen=True, repr=False)

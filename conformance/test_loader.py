@@ -11,6 +11,7 @@ from conformance.scenarios import loader_pairs as pairs
 from conformance.scenarios import loader_passes as passes
 from conformance.scenarios import loader_randomness as randomness
 from conformance.scenarios import loader_samplers as samplers
+from conformance.scenarios import workers
 
 
 @prove(
@@ -25,7 +26,12 @@ from conformance.scenarios import loader_samplers as samplers
             cases.GROUPED,
             pairs.MAPPED_PAIRS,
         ),
-        "loader.fetch-once": (cases.MODES, samplers.SAMPLED, pairs.MAPPED_PAIRS),
+        "loader.fetch-once": (
+            cases.MODES,
+            samplers.SAMPLED,
+            pairs.MAPPED_PAIRS,
+            workers.LATE_ITEM,
+        ),
         "loader.collate": (cases.COLLATIONS, forms.FORMS),
         "loader.length": (cases.MODES, samplers.SAMPLED, pairs.MAPPED_PAIRS),
         "loader.unsized": (cases.UNSIZED,),

@@ -161,14 +161,18 @@ def test_fetches_are_counted_against_what_was_wanted(told, anomaly):
     ("told", "anomaly"),
     [
         (("draw 0", "draw 1", "want 0", "want 0", "draw 2", "deliver 0"), ""),
-        (("draw 0", "draw 1", "want 0", "draw 2", "want 0", "deliver 0"), "read-too-far"),
+        (("draw 0", "draw 1", "want 0", "draw 2", "want 0", "deliver 0"), ""),
+        (
+            ("draw 0", "draw 1", "want 0", "draw 2", "want 0", "draw 3", "deliver 0"),
+            "read-too-far",
+        ),
     ],
 )
-def test_a_call_that_timed_out_has_delivered_nothing(told, anomaly):
-    """What it has drawn in the hope of a batch is one too many."""
-    options = {"sampler": Order(3), "prefetch_factor": 1, "timeout": 1}
+def test_calls_that_timed_out_count_once(told, anomaly):
+    """What the first has drawn in the hope of a batch is for the next; a second is one too many."""
+    options = {"sampler": Order(4), "prefetch_factor": 1, "timeout": 1}
 
-    found = seen(case(3, Open("a"), Journal(), **options), None, journal(*told))
+    found = seen(case(4, Open("a"), Journal(), **options), None, journal(*told))
 
     assert judged("workers.read-ahead", found) == anomaly
 

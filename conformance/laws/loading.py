@@ -46,7 +46,7 @@ def collation(case: Case) -> str:
     return function.how if isinstance(function, Collate) else ""
 
 
-ASCENDING = ("ascending", "descending", "again", "understated")
+ASCENDING = ("ascending", "descending", "again", "understated", "rooted")
 """Orders whose indices are 0, 1, ..., up or down."""
 
 KEYED = (

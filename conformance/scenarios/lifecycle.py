@@ -87,6 +87,10 @@ def _ends(setting: Setting) -> Iterator[Case]:
     # Workers whose streams have ended are as idle as any.
     steps = [Rebuild(), Iterate(), Drop()]
     yield from alone(setting, Stream(8), _repeated(steps, 1), num_workers=3, **PERSISTENT)
+    # Whoever has read it to the end may hold an iterator for long.
+    held: Steps = [Open("a"), Drain("a")]
+    for dataset in (Mapped(8), Stream(8)):
+        yield from alone(setting, dataset, [*held, Leftovers(), Drop("a"), *held, Leftovers()])
 
 
 BROKEN = Order(4, faults=(Fault("sampler", 1, "ValueError"),))

@@ -13,6 +13,7 @@ from conformance.case import Case
 from conformance.datasets import Collate, Fault, Mapped, Order, Stream
 from conformance.loading import (
     Drop,
+    End,
     Fork,
     Free,
     Interrupt,
@@ -149,6 +150,8 @@ def _resting(setting: Setting) -> Iterator[Case]:
     yield from alone(setting, Mapped(8), [Orphan(between=True)], **PERSISTENT)
     again: Steps = [Shut(), Open("a"), Settle(), Drop("a"), Free(), Iterate()]
     yield from alone(setting, Mapped(8, gated=1), again, **PERSISTENT)
+    for options in ({}, PERSISTENT):
+        yield from alone(setting, Mapped(8), [End()], **options)
 
 
 def _threads(setting: Setting) -> Iterator[Case]:

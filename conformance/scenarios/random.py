@@ -13,6 +13,7 @@ from conformance.operations import (
     Forget,
     Iterate,
     Len,
+    Neighbour,
     Open,
     Operation,
     Passes,
@@ -76,6 +77,13 @@ def reseeded(first: int, other: int, count: int) -> list[Operation]:
 def seeded_anew(seed: int) -> list[Operation]:
     """The caller seeds the generator that was handed over, from the same seed, between passes."""
     return [Iterate(), Iterate(), Reseed(seed, "generator"), Iterate(), Iterate()]
+
+
+def shared(seed: int) -> list[Operation]:
+    """Between passes a second sampler is made, and read, with the very same generator."""
+    changed = (("generator", Generator(seed, shared=True)),)
+    beside = [Neighbour(changed, count=count) for count in (0, 3)]
+    return [*[Iterate()] * 2, beside[0], *[Iterate()] * 2, beside[1], *[Iterate()] * 2]
 
 
 def _counts(n: int) -> list[int | None]:
@@ -146,8 +154,9 @@ def _seeded_small(setting: Setting) -> Iterator[Case]:
         ({**arguments, "generator": Generator(first)}, reseeded(first, other, count))
         for arguments, count in made
     )
-    anew = {"data_source": Data(40), "generator": Generator(first)}, seeded_anew(first)
-    return cases(setting, itertools.chain(given, [anew]))
+    one = {"data_source": Data(40), "generator": Generator(first)}
+    ends = ((one, plan(first)) for plan in (seeded_anew, shared))
+    return cases(setting, itertools.chain(given, ends))
 
 
 def _left_small(setting: Setting) -> Iterator[Case]:

@@ -95,7 +95,7 @@ def abridged(setting: Setting) -> Iterator[tuple[Arguments, Arguments]]:
 def containers(setting: Setting) -> Iterator[Arguments]:
     """Indices, weights and labels in each kind of container, which may be drawn from, or copied, in
     another way."""
-    for kind in ("ndarray", "tensor"):
+    for kind in ("ndarray", "tensor", "column"):
         if setting.role == "SubsetRandomSampler":
             yield {"indices": Values((9, 8, 0, 1, 2, 30), kind)}
         if setting.role == "WeightedRandomSampler":

@@ -13,7 +13,7 @@ from conformance.operations import Iterate, Open, Operation, Passes, Take
 from conformance.recipes import Generator, Values
 from conformance.scenarios import Scenario, Setting
 from conformance.scenarios.lengths import BIG, lengths, seeds
-from conformance.scenarios.random import HUGE, LONG, cases, grouped, reseeded, seeded_anew
+from conformance.scenarios.random import HUGE, LONG, cases, grouped, reseeded, seeded_anew, shared
 
 KINDS = (
     "list", "list.int64", "tuple", "range", "ndarray", "ndarray.int32", "ndarray.uint8",
@@ -70,7 +70,8 @@ def _kinds_small(setting: Setting) -> Iterator[Case]:
     tensors = [Values((0, 3, 3, 9), kind) for kind in ("list.tensor", "tuple.tensor")]
     powers = (7, 8, 15, 16, 31, 32)  # where a type of so many bits ends, signed or not
     wide = [Values((3, (1 << power) - less)) for power in powers for less in (1, 0)]
-    for indices in (*runs, *steps, *others, *wide, *tensors):
+    columns = [Values(items, "column") for items in (range(5, 10), (4, 4, 0))]
+    for indices in (*runs, *steps, *others, *wide, *tensors, *columns):
         yield Case(setting.role, {"indices": indices}, [Iterate()] * 2)
 
 
@@ -99,8 +100,8 @@ def _seeded_small(setting: Setting) -> Iterator[Case]:
     for n in (20_000, LONG):
         long = {"indices": Values(range(n)), "generator": Generator(first)}
         yield from cases(setting, iter([(long, reseeded(first, other, 2))]))
-    anew = {"indices": Values(range(40)), "generator": Generator(first)}
-    yield from cases(setting, iter([(anew, seeded_anew(first))]))
+    one = {"indices": Values(range(40)), "generator": Generator(first)}
+    yield from cases(setting, iter([(one, plan(first)) for plan in (seeded_anew, shared)]))
 
 
 @st.composite

@@ -13,7 +13,7 @@ from conformance.operations import Iterate, Operation, Passes
 from conformance.recipes import Generator, Raw, Runs, Sparse, Values
 from conformance.scenarios import Scenario, Setting
 from conformance.scenarios.lengths import lengths, seeds
-from conformance.scenarios.random import LONG, cases, grouped, reseeded, seeded_anew
+from conformance.scenarios.random import LONG, cases, grouped, reseeded, seeded_anew, shared
 
 ROLE = "WeightedRandomSampler"
 BIG = Generator(1 << 31)
@@ -83,6 +83,8 @@ def _passes_small(setting: Setting) -> Iterator[Case]:
                     given = {"weights": held, "num_samples": count, "generator": seed}
                     yield {**given, "replacement": False}, [Iterate()] * 3
         yield from _long()
+        column = Values((0.5, 0.0, 2.0, 1.0), "column")
+        yield {"weights": column, "num_samples": 40}, [Iterate()] * 2
 
     return cases(setting, made())
 
@@ -220,7 +222,8 @@ def _seeded_small(setting: Setting) -> Iterator[Case]:
         for n in (300, 2000, 20_000, LONG):
             given = {"weights": Values(range(n)), "num_samples": 1000}
             yield given, reseeded(first, other, 2)
-        yield {"weights": Values(_weights(40)[0]), "num_samples": 40}, seeded_anew(first)
+        for plan in (seeded_anew, shared):
+            yield {"weights": Values(_weights(40)[0]), "num_samples": 40}, plan(first)
 
     seeded = (({**given, "generator": Generator(first)}, plan) for given, plan in made())
     return cases(setting, seeded)

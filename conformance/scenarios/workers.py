@@ -45,6 +45,9 @@ FAR = 12
 LATE_S = 0.7
 """An item that takes longer than somebody may let other workers be idle."""
 
+STRAGGLER_S = 3.5
+"""An item that takes longer than somebody may wait before he asks another worker for it."""
+
 QUICK = 6
 """A quick effort tries every so many of the 1680 orders of three workers."""
 
@@ -124,6 +127,7 @@ def _started(setting: Setting) -> Iterator[Case]:
         for workers, start in ((1, "spawn"), (2, "forkserver")):
             options: dict[str, Any] = {"num_workers": workers, "multiprocessing_context": start}
             gives = "counted" if start == "spawn" else "number"
+            options |= {"sampler": Order(6, "rooted")} if start == "forkserver" else {}
             yield loader(Mapped(6, gives=gives), [Iterate()], "alone", **options)
 
 
@@ -224,6 +228,13 @@ def _late(setting: Setting) -> Iterator[Case]:
         yield loader(Mapped(12, gated=1), shut, "alone", **options)
 
 
+def _late_item(setting: Setting) -> Iterator[Case]:
+    """One item takes long, and the other worker has done all that there is."""
+    last = Order(4, "descending")
+    plan = [Trickle(-1, STRAGGLER_S), Iterate(), Journal()]
+    yield loader(Mapped(4, gated=4), plan, "alone", num_workers=2, sampler=last)
+
+
 EXHAUSTIVE = Scenario("completion-orders", _exhaustive)
 OF_THREE = Scenario("completion-orders-of-three", _of_three, slow=True)
 ORDERS = Scenario("orders", _fresh, lambda s: _drawn(s), share=0.4)
@@ -234,3 +245,4 @@ UNORDERED_AFTER = Scenario("unordered-after", _unordered_after)
 CROWDED = Scenario("crowded", _crowded)
 AHEAD = Scenario("ahead", _ahead)
 LATE = Scenario("late-batches", _late)
+LATE_ITEM = Scenario("late-item", _late_item)

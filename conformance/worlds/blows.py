@@ -34,6 +34,9 @@ ENDED = (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD, psutil.STATUS_STOPPED)
 ORPHAN_S = 10.5
 """How long orphans are watched: past the bound of lifecycle.orphans."""
 
+END_S = 8.0
+"""How long a program is waited for that ends: past the bound of lifecycle.shutdown."""
+
 FORK_S = 5
 """How long a forked child may take to drop what it inherits."""
 
@@ -151,9 +154,7 @@ def orphan(rank: LoaderRank, operation: lo.Orphan) -> Found:
     pid = os.fork()
     if pid == 0:
         _stand_and_wait(rank, FAR if operation.between else 1)
-    end = time.monotonic() + 8.0
-    while not (ready := rank.reported("dies")) and time.monotonic() < end:
-        time.sleep(0.01)
+    ready = _await_report(rank)
     family = psutil.Process(pid).children(recursive=True)
     os.kill(pid, signal.SIGKILL)
     os.waitpid(pid, 0)
@@ -166,21 +167,61 @@ def orphan(rank: LoaderRank, operation: lo.Orphan) -> Found:
     return (found if ready else None), None
 
 
+def _await_report(rank: LoaderRank) -> bool:
+    """Wait until the child says that it has taken its items; whether it has."""
+    end = time.monotonic() + 8.0
+    while not (ready := rank.reported("dies")) and time.monotonic() < end:
+        time.sleep(0.01)
+    return ready
+
+
 FAR = 1 << 20
 """More items than there are."""
 
 
 def _stand_and_wait(rank: LoaderRank, count: int) -> None:
     """What the child does: take so many items, say so, and wait to be killed."""
-    rank.gate.owner = os.getpid()
     with contextlib.suppress(BaseException):
-        rank.build(None)
-        rank.iterators["orphan"] = iter(rank.sampler)
-        rank.read(rank.iterators["orphan"], count)
-        rank.gate.settle()
-        rank.gate.report("dies")
+        _take_in_child(rank, count)
         threading.Event().wait(30.0)
     os._exit(1)
+
+
+def _take_in_child(rank: LoaderRank, count: int) -> None:
+    """Build the loader, take so many items, and say so once all have come to rest."""
+    rank.gate.owner = os.getpid()
+    rank.build(None)
+    rank.iterators["orphan"] = iter(rank.sampler)
+    rank.read(rank.iterators["orphan"], count)
+    rank.gate.settle()
+    rank.gate.report("dies")
+
+
+def end(rank: LoaderRank, _: lo.End) -> Found:
+    """A child that ends by itself, with an iterator that nobody has dropped."""
+    pid = os.fork()
+    if pid == 0:
+        _take_and_end(rank)
+    _await_report(rank)
+    began, family = time.monotonic(), psutil.Process(pid).children(recursive=True)
+    how, ready = _wait(pid, END_S), rank.reported("dies")
+    seconds = round(time.monotonic() - began, 2)
+    for child in family:
+        with contextlib.suppress(psutil.Error):
+            child.kill()
+    return ({"ended": how, "seconds": seconds} if ready else None), None
+
+
+def _take_and_end(rank: LoaderRank) -> None:
+    """What the child does: what Python does at the end of a script, in that order."""
+    code = 1
+    with contextlib.suppress(BaseException):
+        _take_in_child(rank, 1)
+        threading._shutdown()  # type: ignore[attr-defined]
+        atexit._run_exitfuncs()
+        rank.forget()
+        code = 0
+    os._exit(code)
 
 
 def limit(rank: LoaderRank, operation: lo.Limit) -> Found:
@@ -287,7 +328,7 @@ def printed(rank: LoaderRank, _: lo.Printed) -> Found:
 
 BLOWS: dict[Any, Callable[[Any, Any], Found]] = {
     lo.Strike: strike, lo.Ponder: ponder, lo.Interrupt: interrupt, lo.Fork: fork,
-    lo.Orphan: orphan, lo.Limit: limit, lo.Daemon: daemon, lo.Preempt: preempt,
+    lo.Orphan: orphan, lo.End: end, lo.Limit: limit, lo.Daemon: daemon, lo.Preempt: preempt,
     lo.Memory: memory, lo.Crowd: crowd, lo.Consume: consume,
     lo.Printed: printed,
 }  # fmt: skip

@@ -29,6 +29,11 @@ class Unsized:
     def __init__(self, recipe: Order, gate: Gate) -> None:
         self.recipe, self.gate, self.epoch, self.passes = recipe, gate, 0, -1
 
+    def __getstate__(self) -> Any:
+        if self.recipe.how == "rooted":
+            raise TypeError("this sampler cannot leave the process that made it")
+        return vars(self)
+
     def set_epoch(self, epoch: int) -> None:
         self.epoch = epoch
 

@@ -53,7 +53,7 @@ from conformance.worlds.workload import change
 HANG_S = 11.0
 """When an operation counts as hung: past every bound of the spec."""
 
-PATIENT_S: dict[type[op.Operation], float] = {lo.Drop: 13.0, lo.Orphan: 22.0}
+PATIENT_S: dict[type[op.Operation], float] = {lo.Drop: 13.0, lo.Orphan: 22.0, lo.End: 22.0}
 """Later for these: what a late drop leaves behind is of interest too; orphans are watched."""
 
 FILTERED = 4

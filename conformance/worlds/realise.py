@@ -108,8 +108,11 @@ class Realiser:
         self.handed_over = 0
 
     def afresh(self) -> Realiser:
-        """Another for the same rank, of whose objects the plan does not speak."""
-        return Realiser(self.roles, self.rank, self.world_size, self.passed)
+        """Another for the same rank, of whose objects the plan does not speak: it knows the
+        generators of this one."""
+        other = Realiser(self.roles, self.rank, self.world_size, self.passed)
+        other.generators = [*self.generators]
+        return other
 
     def role(self, name: str, arguments: dict[str, Any]) -> Any:
         """Construct a role of the candidate."""
@@ -151,6 +154,8 @@ class Realiser:
         return weights
 
     def _generator(self, recipe: Generator) -> torch.Generator:
+        if recipe.shared:
+            return self.generators[0]
         seed = recipe.seed + self.rank * recipe.by_rank
         self.generators.append(torch.Generator().manual_seed(seed))
         return self.generators[-1]
@@ -229,4 +234,6 @@ def _sequence(items: Sequence[Any], kind: str) -> Any:
         return np.array(items, dtype=kind.partition(".")[2] or None)
     if kind == "learned":
         return torch.tensor(items, dtype=torch.float64, requires_grad=True)
+    if kind == "column":
+        return (torch.tensor(items)[:, None] + torch.arange(2))[:, 0]
     return torch.tensor(items, dtype=None if kind == "tensor" else getattr(torch, kind))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 import faulthandler
 import gc
 import multiprocessing
@@ -70,6 +71,7 @@ def settings() -> dict[str, Any]:
         "numpy.geterr()": numpy.geterr(),
         "signal.setitimer(ITIMER_REAL)": signal.getitimer(signal.ITIMER_REAL)[0] > 0,
         "faulthandler.is_enabled()": faulthandler.is_enabled(),
+        "copyreg.dispatch_table": dict(copyreg.dispatch_table),
         "deterministic algorithms of torch": torch.are_deterministic_algorithms_enabled(),
     }
 

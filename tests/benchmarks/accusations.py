@@ -2,8 +2,8 @@
 
     python tests/benchmarks/accusations.py [--seeds 5] [--effort ci] [--loaders] [-n 2]
 
-Each run examines every clause about samplers, or with `--loaders` about loaders, up to the first
-violation. `seeds.py` does the same for whole runs of the reference, and of torch with its baseline.
+Each run examines every clause about samplers, or with `--loaders` about loaders (of a loader that
+is not the reference's otherwise those of the chapter that it is about), up to the first violation. `seeds.py` does the same for whole runs of the reference, and of torch with its baseline.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from detect import Detection, own
 from zoo import CHAPTERS, HONEST, RIGHT, SAMPLING, ZOO, classes
 
 from conformance.clauses import clauses
+from reference import DataLoader
 
 WITHIN_S = 900.0
 
@@ -38,15 +39,18 @@ class Run(NamedTuple):
     seed: int
 
 
-def candidates(loaders: bool) -> list[str]:
-    """Every right sampler of the zoo, or every right loader."""
+def candidates(loaders: bool) -> list[tuple[str, tuple[str, ...]]]:
+    """Every right class with the chapters that it is asked: of samplers, or of loaders."""
     found = [
-        f"{ZOO / module}.py:{kind.__name__}"
+        (
+            f"{ZOO / module}.py:{kind.__name__}",
+            LOADING if issubclass(kind, DataLoader) else chapters,
+        )
         for module, chapters in RIGHT.items()
         for kind in classes(module)
-        if (chapters is not SAMPLING) == loaders
     ]
-    return found if loaders else [*found, *(f"{ZOO / 'honest'}.py:{name}" for name in HONEST)]
+    found += [(f"{ZOO / 'honest'}.py:{name}", SAMPLING) for name in HONEST]
+    return [(text, chapters) for text, chapters in found if (chapters is not SAMPLING) == loaders]
 
 
 def accused(run: Run) -> Detection | None:
@@ -67,9 +71,9 @@ def main() -> int:
     parser.add_argument("-n", type=int, default=2, help="processes")
     chosen = parser.parse_args()
     runs = [
-        Run(text, LOADING if chosen.loaders else SAMPLING, chosen.effort, seed)
+        Run(text, chapters, chosen.effort, seed)
         for seed in range(chosen.first, chosen.first + chosen.seeds)
-        for text in candidates(chosen.loaders)
+        for text, chapters in candidates(chosen.loaders)
     ]
     began, bad = time.monotonic(), 0
     with ProcessPoolExecutor(chosen.n, get_context("spawn")) as pool:

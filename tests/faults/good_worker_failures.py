@@ -57,6 +57,7 @@ class _Abrupt(Worse):
     def __next__(self) -> Any:
         death = self._crew.death
         if death is not None:
+            self._finish()
             raise death
         return super().__next__()
 

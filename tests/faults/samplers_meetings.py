@@ -78,3 +78,28 @@ class GuessesTheLength(reference.BatchSampler[Any]):
             raise TypeError(f"object of type {type(self.sampler).__name__!r} has no len()")
         whole, rest = divmod(count, self.batch_size)
         return whole + (rest > 0 and not self.drop_last)
+
+
+class ReadsTheStorage(reference.SubsetRandomSampler):
+    """The indices of a tensor are read from its storage, which a column shares with its table."""
+
+    CAUGHT_BY = ("subset.kinds",)
+    ANOMALY = "other-indices"
+
+    def __init__(self, indices: Any, generator: Any = None) -> None:
+        if isinstance(indices, torch.Tensor) and indices.ndim == 1:
+            whole = torch.empty(0, dtype=indices.dtype).set_(indices.untyped_storage())
+            indices = whole.tolist()
+        super().__init__(indices, generator)
+
+
+class RewindsAtConstruction(reference.RandomSampler):
+    """The generator is put back to its seed as a sampler is built, for all that share it."""
+
+    CAUGHT_BY = ("random.seeded",)
+    ANOMALY = "stale-pass"
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        if self.generator is not None:
+            self.generator.manual_seed(self.generator.initial_seed())

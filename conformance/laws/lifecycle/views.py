@@ -37,12 +37,14 @@ def text_of(event: Event) -> str:
 class Alive:
     """What of a loader is alive after each event.
 
-    names: iterators that were opened and not dropped. used: the loader has been iterated since it
-    was constructed. ever: some loader has. options: the arguments of the loader as it is now.
+    names: iterators that were opened and not dropped. ended: those of them that were exhausted.
+    used: the loader has been iterated since it was constructed. ever: some loader has.
+    options: the arguments of the loader as it is now.
     """
 
     options: dict[str, Any]
     names: set[str] = field(default_factory=set)
+    ended: set[str] = field(default_factory=set)
     used: bool = False
     ever: bool = False
 
@@ -56,6 +58,8 @@ class Alive:
             self.used = self.ever = True
         elif isinstance(did, op.Iterate):
             self.used = self.ever = True
+        elif isinstance(did, op.Drain) and event.error is None:
+            self.ended.add(did.name)
         elif isinstance(did, lo.Drop):
             self.names = self.names - {did.name} if did.name else set()
             self.used = self.used and bool(did.name)
@@ -63,7 +67,9 @@ class Alive:
     @property
     def at_rest(self) -> bool:
         """Nothing is alive that could own anything."""
-        return not self.names and not (self.used and self.options.get("persistent_workers"))
+        return not self.names - self.ended and not (
+            self.used and self.options.get("persistent_workers")
+        )
 
 
 def lives(rank: RankTrace, case: Case) -> Iterator[tuple[Event, Alive]]:

@@ -123,7 +123,7 @@ def _lengths(rank: RankTrace, trace: Trace) -> Iterator[tuple[int, Any, Error | 
     ended = {found.event: found for found in whole_passes(rank, trace)}
     resized = False
     for number, event in enumerate(rank.events):
-        resized |= isinstance(event.operation, op.Resize)
+        resized |= isinstance(event.operation, (op.Resize, op.Lengthen))
         if isinstance(event.operation, op.Len):
             found = None
             for later in range(number + 1, len(rank.events)):

@@ -137,6 +137,18 @@ def _orphan(draft: Draft, step: lo.Orphan, event: Event) -> list[str]:
     ]  # fmt: skip
 
 
+def _end(draft: Draft, step: lo.End, event: Event) -> list[str]:
+    """What Python does at the end of a script, in that order."""
+    draft.need("atexit", "gc", "os", "signal", "threading")
+    return [
+        "pid = os.fork()", "if not pid:", "    opened = iter(loader)", "    next(opened)",
+        "    signal.alarm(8)", "    threading._shutdown()", "    atexit._run_exitfuncs()",
+        "    loader = opened = None", "    gc.collect()", "    os._exit(0)",
+        "code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])",
+        "now.append('stuck' if code == -signal.SIGALRM else f'exit {code}')",
+    ]  # fmt: skip
+
+
 def _limit(draft: Draft, step: lo.Limit, event: Event) -> list[str]:
     if step.what == "processes":
         draft.need("errno", "os")
@@ -267,8 +279,8 @@ def _overlap(draft: Draft, step: lo.Overlap, event: Event) -> list[str]:
 
 BLOWS: dict[type, Callable[[Draft, Any, Event], list[str]]] = {
     lo.Leftovers: _leftovers, lo.Strike: _strike, lo.Ponder: _ponder, lo.Interrupt: _interrupt,
-    lo.Fork: _fork, lo.Orphan: _orphan, lo.Limit: _limit, lo.Crowd: _crowd, lo.Daemon: _daemon,
-    lo.Preempt: _preempt, lo.Memory: _memory,
+    lo.Fork: _fork, lo.Orphan: _orphan, lo.End: _end, lo.Limit: _limit, lo.Crowd: _crowd,
+    lo.Daemon: _daemon, lo.Preempt: _preempt, lo.Memory: _memory,
     lo.Consume: _consume, lo.Printed: _printed,
     lo.Devices: _devices, lo.Contexts: _contexts, lo.Pinned: _pinned, lo.Carry: _carry,
     lo.Overlap: _overlap, op.Surround: _surround,

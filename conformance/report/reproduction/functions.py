@@ -39,7 +39,7 @@ PLACES = {
     "lists": "[k]", "pairs": "(k, -1)", "odd": f"{ODD}[k]",
     "arrays": "numpy.array([k, -1])", "named": "Named(k)",
     "epochs-batches": "[(k + turned) % {n}]", "again": "k", "again-batches": "[k]",
-    "understated": "k",
+    "understated": "k", "rooted": "k",
     "flags": "k == 0", "labels": "Label(k)", "far": f"{FAR} - k",
     "long": "f'item {{k}}'.ljust(1 << 18)",
     "scalars": "numpy.int64(-1 - k)", "tensors": "torch.tensor(-1 - k)",
@@ -47,8 +47,10 @@ PLACES = {
 """The index at place `k`."""
 
 
-LAZY = ("epochs", "epochs-batches", "turning", "growing", "growing-batches", "understated")
-"""Samplers that are no list, as their passes differ, or their length is wrong."""
+LAZY = (
+    "epochs", "epochs-batches", "turning", "growing", "growing-batches", "understated", "rooted",
+)  # fmt: skip
+"""Samplers that no list is like: their passes differ, their length is wrong, they stay here."""
 
 
 def order(draft: Draft, recipe: Order) -> str:
@@ -77,6 +79,8 @@ def order(draft: Draft, recipe: Order) -> str:
         lines += ["    def set_epoch(self, epoch):", "        self.epoch = epoch"]
     if recipe.how == "turning":
         lines.insert(1, "    passes = -1")
+    if recipe.how == "rooted":
+        lines += ["    def __getstate__(self):", "        raise TypeError('cannot be sent')"]
     draft.define("Order", [*lines, *indented(_passes(draft, recipe, PLACES[recipe.how], words))])
     return "Order()"
 

@@ -243,6 +243,7 @@ TOLD: dict[type, Callable[[Any, Any], list[Any]]] = {
     lo.Pinned: lambda _, value: [[value[0], len(value[1])]],
     lo.Consume: lambda _, value: [value and list(value)],
     lo.Orphan: lambda _, value: [value and ["workers live on"] * bool(value["alive"])],
+    lo.End: lambda _, value: [value and value["ended"]],
     lo.Printed: lambda _, value: ["printed" if value else "nothing printed"],
     lo.Memory: lambda _, value: [],
 }  # fmt: skip

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 SEEN_MAX = 600
 """What was seen and takes more characters is compared by its checksum."""
 
-DANGEROUS = (lo.Strike, lo.Interrupt, lo.Fork, lo.Orphan, lo.Limit, lo.Daemon, lo.Shut)
+DANGEROUS = (lo.Strike, lo.Interrupt, lo.Fork, lo.Orphan, lo.End, lo.Limit, lo.Daemon, lo.Shut)
 
 
 def script(draft: Draft, clause: Clause, role: str, found: Found) -> str:

@@ -17,6 +17,7 @@ from conformance.operations import (
     Inner,
     Inspect,
     Lengthen,
+    Neighbour,
     Overwrite,
     Refill,
     Reseed,
@@ -64,7 +65,7 @@ def expression(draft: Draft, recipe: Any, lines: list[str]) -> str:
     text, kind = make(draft, recipe, lines), _KINDS.get(type(recipe), "")
     if isinstance(recipe, Role) and recipe.name in RANKED and draft.subject == "loader":
         kind = "order"
-    if not _again(draft, kind) or text.startswith("range("):
+    if not _again(draft, kind) or text.startswith("range(") or text in draft.kept[kind]:
         return text
     name = hold(draft, kind, text, lines)
     if isinstance(recipe, Values) and recipe.kind not in ("tuple", "range"):
@@ -185,6 +186,8 @@ def _values(draft: Draft, recipe: Values, lines: list[str]) -> str:
     draft.need("torch")
     if kind == "learned":
         return f"torch.tensor({plain}, dtype=torch.float64, requires_grad=True)"
+    if kind == "column":
+        return f"(torch.tensor({plain})[:, None] + torch.arange(2))[:, 0]"
     return f"torch.tensor({plain}{f', dtype=torch.{kind}' if kind != 'tensor' else ''})"
 
 
@@ -206,6 +209,8 @@ def _sparse(draft: Draft, recipe: Sparse, lines: list[str]) -> str:
 
 def _generator(draft: Draft, recipe: Generator, lines: list[str]) -> str:
     draft.need("torch")
+    if recipe.shared:
+        return str(draft.kept["generator"][0])
     seed = f"{recipe.seed} + rank" if recipe.by_rank and draft.several else f"{recipe.seed}"
     return f"torch.Generator().manual_seed({seed})"
 
@@ -243,7 +248,8 @@ _KINDS = {
 
 _WATCHED: dict[str, tuple[type, ...]] = {
     "data": (Resize, Tell, Refill, Forget, Reload), "order": (SetEpoch,),
-    "given": (Overwrite, Lengthen, Arguments, Refill), "generator": (Globals, Reseed),
+    "given": (Overwrite, Lengthen, Arguments, Refill),
+    "generator": (Globals, Neighbour, Reseed),
     "probe": (Inspect, Inner, Resize, Refill), "inner": (Inner,),
 }  # fmt: skip
 
