@@ -2,8 +2,9 @@
 
     python tests/benchmarks/accusations.py [--seeds 5] [--effort ci] [--loaders] [-n 2]
 
-Each run examines every clause about samplers, or with `--loaders` about loaders (of a loader that
-is not the reference's otherwise those of the chapter that it is about), up to the first violation. `seeds.py` does the same for whole runs of the reference, and of torch with its baseline.
+Each run examines every clause about samplers, or with `--loaders` about loaders, up to the first
+violation; of a loader that is not made from the reference's the chapter alone that it is about.
+`seeds.py` does the same for whole runs of the reference, and of torch with its baseline.
 """
 
 from __future__ import annotations
