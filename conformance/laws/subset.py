@@ -50,7 +50,7 @@ def kinds(trace: Trace) -> Violation | None:
     return None
 
 
-_TENSORS = ("tensor", "list.tensor", "tuple.tensor", "int32", "int64", "uint8")
+_TENSORS = ("tensor", "list.tensor", "tuple.tensor", "int32", "int64", "uint8", "column")
 
 
 def _whole(kind: str) -> bool:
