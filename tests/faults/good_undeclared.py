@@ -17,7 +17,7 @@ class UndeclaredBlocks(DistributedSampler):
         return iter([order[(self.rank * share + k) % n] for k in range(share)])
 
 
-class OtherLengthError(RuntimeError):
+class _OtherLengthError(RuntimeError):
     """The dataset is not as long as it was."""
 
 
@@ -30,7 +30,7 @@ class RefusesAnotherLength(DistributedSampler):
 
     def __len__(self) -> int:
         if len(self.dataset) != self.n:
-            raise OtherLengthError(f"dataset had {self.n} items, and has {len(self.dataset)} now")
+            raise _OtherLengthError(f"dataset had {self.n} items, and has {len(self.dataset)} now")
         return super().__len__()
 
     def __iter__(self) -> Iterator[int]:
