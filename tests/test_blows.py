@@ -138,6 +138,14 @@ def test_orphans_are_counted(worlds: Worlds) -> None:
     assert event.value["alive"] == 0 and event.value["seconds"] < 5.0
 
 
+@pytest.mark.parametrize("kept", [True, False])
+def test_a_program_ends_with_an_open_iterator(worlds: Worlds, kept: bool) -> None:
+    """It is heard of that a child ended, and when; what its loader did not end is ended."""
+    (event,) = done(worlds, lo.End(), persistent_workers=kept)
+
+    assert event.value["ended"] == "exit 0" and event.value["seconds"] < 5.0
+
+
 # Limits.
 
 

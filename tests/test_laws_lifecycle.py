@@ -11,6 +11,7 @@ from conformance.loading import (
     Consume,
     Daemon,
     Drop,
+    End,
     Limit,
     Memory,
     Printed,
@@ -60,6 +61,17 @@ def test_leftovers_are_judged_at_rest():
 
 
 @pytest.mark.parametrize(
+    ("drained", "keeps", "anomaly"),
+    [(WHOLE, False, "left-alive"), (WHOLE, True, UNMET), (error("ValueError"), False, UNMET)],
+)
+def test_an_iterator_that_is_held_at_its_end_owns_nothing(drained, keeps, anomaly):
+    """What came to its end holds no worker, unless they are kept for the next pass."""
+    steps = (Open("a"), None), (Drain("a"), drained), rest(children=2)
+
+    assert judged("lifecycle.leftovers", lived(*steps, persistent_workers=keeps)) == anomaly
+
+
+@pytest.mark.parametrize(
     ("printed", "children", "anomaly"),
     [("", 0, ""), ("Exception ignored in ...", 0, "prints"), ("", 1, "left-alive")],
 )
@@ -99,6 +111,21 @@ def test_drop_is_bounded(took, anomaly):
     events = (*trace.ranks[0].events[:-1], seconds)
 
     assert judged("lifecycle.shutdown", Trace(trace.case, (RankTrace(0, events),))) == anomaly
+
+
+@pytest.mark.parametrize(
+    ("found", "anomaly"),
+    [
+        ({"ended": "exit 0", "seconds": 5.9}, ""),
+        ({"ended": "exit 1", "seconds": 0.1}, ""),
+        ({"ended": "exit 0", "seconds": 6.1}, "late-exit"),
+        ({"ended": "stuck", "seconds": 8.0}, "late-exit"),
+        (None, UNMET),
+    ],
+)
+def test_the_end_of_a_program_is_bounded(found, anomaly):
+    """Six seconds with an open iterator; a child that took no item shows nothing."""
+    assert judged("lifecycle.shutdown", lived((End(), found))) == anomaly
 
 
 def test_dropping_nothing_is_no_drop():

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from by_hand import error, judged, traced
+from by_hand import UNMET, error, judged, traced
 
 from conformance.case import Case
 from conformance.operations import (
@@ -14,6 +14,7 @@ from conformance.operations import (
     Inspect,
     Iterate,
     Len,
+    Lengthen,
     Neighbour,
     Open,
     Resize,
@@ -91,6 +92,17 @@ def test_an_ended_iterator_stays_ended_though_data_grow(more: list[int], anomaly
     trace = traced(Case(*SEQUENTIAL, plan), None, [0, 1, 2], None, more)
 
     assert judged("sampler.ends", trace) == anomaly
+
+
+@pytest.mark.parametrize(
+    ("changes", "anomaly"), [([], "length-raises"), ([Resize(9)], UNMET), ([Lengthen(3)], UNMET)]
+)
+def test_who_refuses_data_of_another_length_may_say_so_in_len(changes: Any, anomaly: str) -> None:
+    """Data that have grown, or a list that has; nobody else may refuse to count."""
+    case = Case("DistributedSampler", {"dataset": Data(3)}, [*changes, Len()])
+    told = Error(("RuntimeError",), "the dataset has another length")
+
+    assert judged("sampler.length", traced(case, *[None] * len(changes), told)) == anomaly
 
 
 @pytest.mark.parametrize(

@@ -86,7 +86,8 @@ def shutdown(trace: Trace) -> Violation | None:
         if isinstance(did, lo.End) and event.value:
             exercised = True
             if event.value["ended"] == "stuck" or event.value["seconds"] > DROP_S_MAX:
-                saw = f"a program that held an iterator had not ended {_when(event.value)}"
+                ends = "had not ended" if event.value["ended"] == "stuck" else "ended"
+                saw = f"a program that held an iterator {ends} after {event.value['seconds']} s"
                 return Violation("late-exit", saw)
         if not isinstance(did, lo.Drop) or not did.collected:
             continue
@@ -98,16 +99,6 @@ def shutdown(trace: Trace) -> Violation | None:
         exercised = exercised or bool(dropped)
     require(exercised)
     return None
-
-
-def _when(ended: dict[str, Any]) -> str:
-    """Until when a program had not ended."""
-    told = "by itself" if ended["ended"] == "stuck" else "sooner"
-    return (
-        f"{told} than after {ended['seconds']:.1f} s"
-        if told == "sooner"
-        else (f"by itself after {ended['seconds']:.1f} s")
-    )
 
 
 @law("lifecycle.memory")
