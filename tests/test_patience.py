@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 
+import psutil
 import pytest
 
 from conformance.worlds.patience import Bound, Idleness, Starvation
@@ -90,8 +92,20 @@ def test_a_shortened_bound_ends_no_later() -> None:
     assert bound.shortened(9.0).bound_s <= 5.0
 
 
+@LINUX
+def test_who_has_ended_has_stood_in_line(crowd: list[int]) -> None:
+    """A worker that stood in line and died has taken time that was not its own."""
+    line = Starvation(crowd[:1])
+    assert within(20.0, lambda: line.seconds() > 0.5)
+
+    os.kill(crowd[0], signal.SIGKILL)
+    assert within(10.0, lambda: psutil.Process(crowd[0]).status() == psutil.STATUS_ZOMBIE)
+
+    assert line.seconds() > 0.5
+
+
 def test_nobody_is_counted_twice_or_after_the_end() -> None:
-    """A process that has ended adds nothing."""
+    """A process that has ended before adds nothing."""
     (gone,) = started("pass")
     gone.wait(10)
 

@@ -21,16 +21,22 @@ STRETCH_MAX = 4.0
 """A bound grows to so many times its length at most, so that every wait has an end."""
 
 
+LOOK_S = 0.5
+"""So often a bound looks: who ends between two looks has its last seconds in line forgotten."""
+
+
 class Starvation:
     """What some processes and their descendants have stood in line since this was made."""
 
     def __init__(self, pids: Iterable[int]) -> None:
         self.pids = tuple(pids)
         self.before = self._delays()
+        self.seen = dict(self.before)
 
     def seconds(self) -> float:
-        """The sum over the processes, in seconds; those that have ended count no more."""
-        return sum(delay - self.before.get(pid, 0) for pid, delay in self._delays().items()) / 1e9
+        """The sum over the processes, in seconds; who has ended counts as when last asked for."""
+        self.seen.update((pid, delay) for pid, delay in self._delays().items() if delay)
+        return sum(delay - self.before.get(pid, 0) for pid, delay in self.seen.items()) / 1e9
 
     def _delays(self) -> dict[int, int]:
         return {pid: _delay_ns(pid) for pid in self.family()}
@@ -56,14 +62,18 @@ class Bound:
 
     def __init__(self, bound_s: float, pids: Iterable[int]) -> None:
         self.bound_s, self.pids = bound_s, tuple(pids)
-        self.began = time.monotonic()
+        self.began = self.looked = time.monotonic()
         self.starvation: Starvation | None = None
 
     def over(self) -> bool:
         """Whether the time is up; to be asked often, as counting begins when it is asked."""
-        wall_s = time.monotonic() - self.began
+        now = time.monotonic()
+        wall_s = now - self.began
         if self.starvation is None and wall_s > AFTER_S:
-            self.starvation = Starvation(self.pids)
+            self.starvation, self.looked = Starvation(self.pids), now
+        elif self.starvation is not None and now - self.looked > LOOK_S:
+            self.starvation.seconds()
+            self.looked = now
         return wall_s >= self.bound_s and self.spent_s() >= self.bound_s
 
     def spent_s(self) -> float:
