@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from conformance.items import Leaf, Nest
 from conformance.recipes import Recipe
 
-GENERATORS = ("Generator", "RandomState", "Random", "torch")
-"""What a dataset may hold to draw from: numpy's two kinds, Python's, torch's."""
+GENERATORS = ("Generator", "RandomState", "Random", "torch", "class")
+"""What a dataset may hold to draw from: numpy's two kinds, Python's, torch's; or its class does."""
 
 
 HERE = 1000
@@ -52,9 +52,10 @@ class Mapped(Recipe):
     buffers: a list that holds it.
     dice: (i, worker, and a draw each from torch, numpy and random). marked: 1000 * mark + i, mark
     being what `Tell` has set. own-NAME: (i, worker, a draw from a generator that the dataset
-    holds), NAME being Generator, RandomState, Random or torch. bulk: a MiB of bytes. info: what
-    `get_worker_info()` says: (i, id, num_workers, seed - id, whether `dataset` is this dataset);
-    inside: the same, once the dataset has read i through a loader of its own, without workers.
+    holds), NAME being Generator, RandomState, Random or torch; or its class, a Random. bulk: a MiB
+    of bytes. info: what `get_worker_info()` says: (i, id, num_workers, seed - id, whether `dataset`
+    is this dataset); inside: the same, once the dataset has read i through a loader of its own,
+    without workers.
     device: a tensor (i, worker, whether a device is in use there). large: 16 MiB of i. swept: i,
     once garbage was collected. held: i; the dataset holds a lambda, so it cannot be pickled.
     held-marked: as marked, of such a dataset. epoched: as marked, and `set_epoch` sets the mark.

@@ -18,6 +18,8 @@ EITHER = pytest.mark.parametrize("persistent", [False, True])
 class Draws:
     """Each item is what all the random streams of its worker draw."""
 
+    of_class = random.Random(3)
+
     def __init__(self):
         self.rngs()
 
@@ -39,6 +41,7 @@ class Draws:
             self.state.rand(),
             self.random.random(),
             torch.rand(1, generator=self.torch, dtype=torch.double).item(),
+            self.of_class.random(),
         )
 
 
@@ -54,7 +57,7 @@ def test_streams_differ_and_repeat(persistent):
     first = drawn(3, persistent_workers=persistent)
     torch.manual_seed(1)
     assert drawn(3) == first
-    assert len({number for item in first for number in item}) == 3 * 4 * 7
+    assert len({number for item in first for number in item}) == 3 * 4 * 8
     torch.manual_seed(2)
     assert not set(drawn(1)[0]) & set(first[0])
 
@@ -79,7 +82,7 @@ def test_own_seeds_of_the_dataset_matter():
     torch.manual_seed(1)
     (other, *_) = list(DataLoader(Other(), None, num_workers=2))
     differs = [a != float(b) for a, b in zip(first, other, strict=True)]
-    assert differs == [False, False, False, True, False, False, False]
+    assert differs == [False, False, False, True, False, False, False, False]
 
 
 def test_ranks_have_different_seeds(monkeypatch):

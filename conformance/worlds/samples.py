@@ -122,6 +122,7 @@ OWN: dict[str, Callable[[int], Any]] = {
     "RandomState": np.random.RandomState,
     "Random": random.Random,
     "torch": lambda seed: torch.Generator().manual_seed(seed),
+    "class": random.Random,
 }
 """The generators that a dataset may hold, by their names in `datasets.GENERATORS`."""
 

@@ -88,7 +88,8 @@ class Source:
         if recipe.gives == "counted":
             self.counter = multiprocessing.get_context("spawn").Value("i", 1)
         if recipe.gives.startswith("own-"):
-            self.own = OWN[recipe.gives.removeprefix("own-")](5)
+            holder: Any = type(self) if recipe.gives == "own-class" else self
+            holder.own = OWN[recipe.gives.removeprefix("own-")](5)
 
     @property
     def worker(self) -> int:

@@ -39,12 +39,25 @@ def seed_worker(base: int, worker: int) -> None:
 
 
 def reseed_attributes(holder: Any, base: int, worker: int) -> None:
-    """Seed the generators that an object holds, each from its own state, so that all differ."""
-    for name, value in getattr(holder, "__dict__", {}).items():
-        for kind, (state, seed) in _KINDS.items():
-            if isinstance(value, kind):
-                with suppress(NotImplementedError):  # a SystemRandom has no state
-                    seed(value, SeedSequence([base, worker, _digest(state(value), name.encode())]))
+    """Seed the generators that an object or its class holds, each from its state: all differ."""
+    for owner in (holder, *type(holder).__mro__):
+        for name, value in getattr(owner, "__dict__", {}).items():
+            for kind in _KINDS:
+                if isinstance(value, kind):
+                    _reseed(value, kind, (owner, name), [base, worker])
+
+
+_first: dict[tuple[type, str], bytes] = {}
+"""The states of generators that classes hold, when a worker began: no class is sent anew."""
+
+
+def _reseed(generator: Any, kind: type, place: tuple[Any, str], entropy: list[int]) -> None:
+    state, seed = _KINDS[kind]
+    with suppress(NotImplementedError):  # a SystemRandom has no state
+        found = state(generator)
+        if isinstance(place[0], type):
+            found = _first.setdefault(place, found)
+        seed(generator, SeedSequence([*entropy, _digest(found, place[1].encode())]))
 
 
 def _torch_state(generator: torch.Generator) -> bytes:

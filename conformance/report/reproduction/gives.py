@@ -62,6 +62,7 @@ GIVES = {
     "own-Generator": "(i, worker, int(self.own.integers({d})))",
     "own-RandomState": "(i, worker, int(self.own.randint({d})))",
     "own-Random": "(i, worker, self.own.randrange({d}))",
+    "own-class": "(i, worker, self.own.randrange({d}))",
     "own-torch": "(i, worker, int(torch.randint({d}, (), generator=self.own)))",
 }  # fmt: skip
 """Item `i` of a dataset, by what it gives."""
@@ -69,6 +70,7 @@ GIVES = {
 OWN = {
     "own-Generator": "own = numpy.random.default_rng(5)",
     "own-RandomState": "own = numpy.random.RandomState(5)", "own-Random": "own = random.Random(5)",
+    "own-class": "own = random.Random(5)",
     "own-torch": "own = torch.Generator().manual_seed(5)", "marked": "mark = 0",
     "buffer": "buffer = torch.zeros((), dtype=torch.int64)",
     "buffers": "buffer = torch.zeros((), dtype=torch.int64)",
@@ -195,6 +197,8 @@ def held(draft: Draft, gives: str) -> list[str]:
     if gives in ("info", "inside"):
         info = f"info = staticmethod({role_name(draft, 'get_worker_info')})"
         return [info, *[f"loader = {role_name(draft, 'DataLoader')}"] * (gives == "inside")]
+    if gives == "own-class":
+        return [OWN[gives]]
     if gives.startswith("own-") or gives in ("stored", "counted", "bursting", "interrupting"):
         return ["def __init__(self):", f"    self.{OWN[gives]}"]
     if gives == "dice" and _early(draft):
