@@ -13,7 +13,7 @@ from conformance.scenarios import random as cases
         "random.uniform": (cases.MANY,),
         "random.replacement": (cases.THROWS,),
         "random.replacement-uniform": (cases.MANY_THROWS,),
-        "random.seeded": (cases.SEEDED, cases.LEFT),
+        "random.seeded": (cases.SEEDED, cases.SHARED, cases.LEFT),
         "random.manual-seed": (cases.MANUAL,),
         "random.sequence": (cases.SHUFFLES, cases.THROWS, cases.SEEDED, cases.MANUAL),
     }

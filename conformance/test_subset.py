@@ -12,7 +12,7 @@ from conformance.scenarios import subset as cases
         "subset.multiset": (cases.PASSES,),
         "subset.kinds": (cases.KIND,),
         "subset.uniform": (cases.MANY,),
-        "subset.seeded": (cases.SEEDED,),
+        "subset.seeded": (cases.SEEDED, cases.SHARED),
         "subset.sequence": (cases.PASSES, cases.SEEDED),
     }
 )

@@ -18,7 +18,7 @@ from conformance.scenarios import weighted as cases
         "weighted.large": (cases.BEYOND,),
         "weighted.large-honest": (cases.BEYOND,),
         "weighted.scale": (cases.SCALED,),
-        "weighted.seeded": (cases.SEEDED,),
+        "weighted.seeded": (cases.SEEDED, cases.SHARED),
         "weighted.sequence": (cases.PASSES, cases.SEEDED),
     }
 )

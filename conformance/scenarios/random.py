@@ -79,11 +79,12 @@ def seeded_anew(seed: int) -> list[Operation]:
     return [Iterate(), Iterate(), Reseed(seed, "generator"), Iterate(), Iterate()]
 
 
-def shared(seed: int) -> list[Operation]:
+def sharing(setting: Setting, given: dict[str, Any]) -> Iterator[Case]:
     """Between passes a second sampler is made, and read, with the very same generator."""
-    changed = (("generator", Generator(seed, shared=True)),)
+    changed = (("generator", Generator(setting.seed, shared=True)),)
     beside = [Neighbour(changed, count=count) for count in (0, 3)]
-    return [*[Iterate()] * 2, beside[0], *[Iterate()] * 2, beside[1], *[Iterate()] * 2]
+    plan = [*[Iterate()] * 2, beside[0], *[Iterate()] * 2, beside[1], *[Iterate()] * 2]
+    return cases(setting, iter([({**given, "generator": Generator(setting.seed)}, plan)]))
 
 
 def _counts(n: int) -> list[int | None]:
@@ -154,9 +155,8 @@ def _seeded_small(setting: Setting) -> Iterator[Case]:
         ({**arguments, "generator": Generator(first)}, reseeded(first, other, count))
         for arguments, count in made
     )
-    one = {"data_source": Data(40), "generator": Generator(first)}
-    ends = ((one, plan(first)) for plan in (seeded_anew, shared))
-    return cases(setting, itertools.chain(given, ends))
+    anew = {"data_source": Data(40), "generator": Generator(first)}, seeded_anew(first)
+    return cases(setting, itertools.chain(given, [anew]))
 
 
 def _left_small(setting: Setting) -> Iterator[Case]:
@@ -241,6 +241,7 @@ def _many_throws(setting: Setting) -> Iterator[Case]:
 SHUFFLES = Scenario("random-shuffles", _shuffles_small, lambda s: _drawn(s, False), 0.3)
 THROWS = Scenario("random-throws", _throws_small, lambda s: _drawn(s, True), 0.4)
 SEEDED = Scenario("random-seeded", _seeded_small, lambda s: _seeded_drawn(s), 0.2)
+SHARED = Scenario("random-shared", lambda s: sharing(s, {"data_source": Data(40)}))
 LEFT = Scenario("random-left", _left_small)
 MANUAL = Scenario("random-manual", _manual_small, lambda s: _manual_drawn(s), 0.2)
 MANY = Scenario("random-many", _many)

@@ -13,7 +13,7 @@ from conformance.operations import Iterate, Operation, Passes
 from conformance.recipes import Generator, Raw, Runs, Sparse, Values
 from conformance.scenarios import Scenario, Setting
 from conformance.scenarios.lengths import lengths, seeds
-from conformance.scenarios.random import LONG, cases, grouped, reseeded, seeded_anew, shared
+from conformance.scenarios.random import LONG, cases, grouped, reseeded, seeded_anew, sharing
 
 ROLE = "WeightedRandomSampler"
 BIG = Generator(1 << 31)
@@ -49,6 +49,8 @@ MASK = (True, False, True, True)
 
 DOUBLE = ("list", "ndarray", "float64", "tuple", "list.float64")
 """How weights are handed over without being rounded."""
+
+FORTY: dict[str, Any] = {"weights": Values((1.0,) * 40), "num_samples": 40}
 
 TO_ZERO = (Generator(1423), 6000)
 """A seed with which so many numbers of single precision from [0, 1) hold one that is exactly 0."""
@@ -222,8 +224,7 @@ def _seeded_small(setting: Setting) -> Iterator[Case]:
         for n in (300, 2000, 20_000, LONG):
             given = {"weights": Values(range(n)), "num_samples": 1000}
             yield given, reseeded(first, other, 2)
-        for plan in (seeded_anew, shared):
-            yield {"weights": Values(_weights(40)[0]), "num_samples": 40}, plan(first)
+        yield FORTY, seeded_anew(first)
 
     seeded = (({**given, "generator": Generator(first)}, plan) for given, plan in made())
     return cases(setting, seeded)
@@ -263,4 +264,5 @@ MANY_FIRST = Scenario("weighted-many-first", _many_first)
 SCALED = Scenario("weighted-scaled", _scaled)
 REFUSED = Scenario("weighted-refused", _refused)
 SEEDED = Scenario("weighted-seeded", _seeded_small, lambda s: _seeded_drawn(s), 0.2)
+SHARED = Scenario("weighted-shared", lambda s: sharing(s, FORTY))
 BEYOND = Scenario("weighted-beyond", _beyond)
