@@ -1,6 +1,7 @@
-"""What is done to loaders, and what is then measured: `worlds/blows.py` and `worlds/leftovers.py`.
+"""What is done to loaders, and what is then measured.
 
-All of it happens to real processes, each of which is bounded and killed afterwards.
+`worlds/blows.py`, `worlds/forked.py` and `worlds/leftovers.py`. All of it happens to real
+processes, each of which is bounded and killed afterwards.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from conformance.case import Case
 from conformance.datasets import Mapped
 from conformance.operations import Drain, Iterate, Open, Operation, Take
 from conformance.trace import Event
-from conformance.worlds import blows
+from conformance.worlds import forked
 from conformance.worlds.leftovers import descendants, leftovers, standing
 from conformance.worlds.segments import hear_of_segments
 from conformance.worlds.worlds import Worlds
@@ -126,7 +127,7 @@ def test_a_child_is_waited_for_with_a_bound(code: str, ended: str) -> None:
     """By its exit code, its signal, or as stuck if it does not end."""
     child = subprocess.Popen([sys.executable, "-S", "-c", code])
 
-    assert blows._wait(child.pid, 3.0) == ended
+    assert forked._wait(child.pid, 3.0) == ended
     child.returncode = 0  # it has been waited for
 
 

@@ -17,12 +17,10 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from conformance import loading as lo
+from conformance.worlds.gating import Found
 
 if TYPE_CHECKING:
     from conformance.worlds.loader import LoaderRank
-
-Found = tuple[Any, Any]
-"""A value and an exception, as all operations give them."""
 
 cuda: Any = torch.cuda  # much of it has no types
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from conformance.worlds.loader import LoaderRank
 
 Found = tuple[Any, Any]
+"""A value and an exception, as all operations give them."""
 
 
 def schedule(rank: LoaderRank, operation: lo.Schedule) -> Found:
