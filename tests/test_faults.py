@@ -33,6 +33,7 @@ THOROUGH = {
     "SixteenBits-distributed.cover",
     "AsksForItsRank-workers.rank-seeds",
     "TriesPickleFirst-workers.same-order",
+    "SendsItself-workers.same-order",
 }
 """Faults that take more drawn cases, or processes, than the quick effort has."""
 

@@ -11,6 +11,7 @@ import select
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from random import Random
 from typing import Any, ClassVar
 from weakref import WeakKeyDictionary
 
@@ -194,3 +195,29 @@ class CountsInATensor(DataLoader[Any]):
             self.drawn = torch.zeros((), dtype=torch.int64)
         self.drawn += 1
         return super().__iter__()
+
+
+class _PutsBack:
+    """A `worker_init_fn` that leaves a class as it was, and then does what was asked."""
+
+    def __init__(self, kind: type, init: Callable[[int], object] | None) -> None:
+        held = ((name, value) for name, value in vars(kind).items() if type(value) is Random)
+        self.kind, self.init = kind, init
+        self.states = {name: value.getstate() for name, value in held}
+
+    def __call__(self, worker: int) -> None:
+        for name, state in self.states.items():
+            getattr(self.kind, name).setstate(state)
+        if self.init is not None:
+            self.init(worker)
+
+
+class LeavesTheClassAlone(DataLoader[Any]):
+    """Generators that an object holds are reseeded in a worker, those of its class are not."""
+
+    CAUGHT_BY = ("workers.object-rng",)
+    ANOMALY = "generators-alike"
+
+    def __init__(self, dataset: Any, *args: Any, **options: Any) -> None:
+        super().__init__(dataset, *args, **options)
+        self.worker_init_fn = _PutsBack(type(dataset), self.worker_init_fn)

@@ -62,21 +62,6 @@ class KeepsAllBusy(Reporting):
     rule = _Busy
 
 
-class _DealsFirst(CrewPass):
-    def _outcome(self) -> Any:
-        self._deal(self._plan.ahead + 1)
-        return super()._outcome()
-
-
-class DealsFirst(Reporting):
-    """A call deals the place that its batch will leave free before it has come, and may end by a
-    timeout."""
-
-    CAUGHT_BY = ("workers.read-ahead",)
-    ANOMALY = "read-too-far"
-    rule = _DealsFirst
-
-
 class _Urgent(ReorderBuffer):
     """What is short of memory is told at once."""
 
