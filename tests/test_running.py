@@ -143,7 +143,7 @@ def test_ctrl_c_leaves_a_partial_report_and_no_process(tmp_path: Path) -> None:
 
     process.send_signal(signal.SIGINT)
     try:
-        process.communicate(timeout=60)
+        process.communicate(timeout=120)  # a rank may be waited for as long as 80 s
     except subprocess.TimeoutExpired:
         process.kill()  # or it would go on for minutes beside the tests that follow
         pytest.fail(f"it goes on: {process.communicate()[0]}")
