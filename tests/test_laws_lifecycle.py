@@ -71,6 +71,14 @@ def test_an_iterator_that_is_held_at_its_end_owns_nothing(drained, keeps, anomal
     assert judged("lifecycle.leftovers", lived(*steps, persistent_workers=keeps)) == anomaly
 
 
+def test_an_iterator_of_the_name_of_an_ended_one_is_another():
+    """What is opened under the name of an iterator that was read to its end may own things."""
+    ended = (Open("a"), None), (Drain("a"), WHOLE), (Drop("a"), 0.1)
+    taken = (Open("a"), None), (Take("a"), [[0]]), rest(children=2)
+
+    assert judged("lifecycle.leftovers", lived(*ended, *taken)) == UNMET
+
+
 @pytest.mark.parametrize(
     ("printed", "children", "anomaly"),
     [("", 0, ""), ("Exception ignored in ...", 0, "prints"), ("", 1, "left-alive")],

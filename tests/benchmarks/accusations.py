@@ -20,13 +20,12 @@ from typing import NamedTuple
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from detect import Detection, own
-from zoo import CHAPTERS, HONEST, RIGHT, SAMPLING, ZOO, classes
+from zoo import HONEST, RIGHT, SAMPLING, ZOO, classes
 
-from conformance.clauses import clauses
+from conformance.clauses import CHAPTERS, clauses
 from reference import DataLoader
 
 WITHIN_S = 900.0
-
 
 LOADING = CHAPTERS[len(SAMPLING) :]
 

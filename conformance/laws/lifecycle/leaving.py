@@ -85,10 +85,8 @@ def shutdown(trace: Trace) -> Violation | None:
         did = event.operation
         if isinstance(did, lo.End) and event.value:
             exercised = True
-            if event.value["ended"] == "stuck" or event.value["seconds"] > DROP_S_MAX:
-                ends = "had not ended" if event.value["ended"] == "stuck" else "ended"
-                saw = f"a program that held an iterator {ends} after {event.value['seconds']} s"
-                return Violation("late-exit", saw)
+            if late := _late_exit(**event.value):
+                return late
         if not isinstance(did, lo.Drop) or not did.collected:
             continue
         dropped = did.name in alive.names if did.name else alive.names or alive.used
@@ -99,6 +97,14 @@ def shutdown(trace: Trace) -> Violation | None:
         exercised = exercised or bool(dropped)
     require(exercised)
     return None
+
+
+def _late_exit(ended: str, seconds: float) -> Violation | None:
+    """What a program that ends with an iterator has taken."""
+    if ended != "stuck" and seconds <= DROP_S_MAX:
+        return None
+    ends = "had not ended" if ended == "stuck" else "ended"
+    return Violation("late-exit", f"a program that held an iterator {ends} after {seconds} s")
 
 
 @law("lifecycle.memory")

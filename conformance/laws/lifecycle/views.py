@@ -55,6 +55,7 @@ class Alive:
             self.__init__(self.options | dict(did.overrides), ever=self.ever)  # type: ignore[misc]
         elif isinstance(did, op.Open) and event.error is None:
             self.names.add(did.name)
+            self.ended.discard(did.name)
             self.used = self.ever = True
         elif isinstance(did, op.Iterate):
             self.used = self.ever = True
