@@ -146,7 +146,8 @@ def _after(outcomes: list[Any], wanted: list[Any]) -> str:
         return "error-lost"
     if outcomes == wanted[: len(outcomes)]:
         return "pass-ended"
-    return "pass-lost" if set(map(str, outcomes[-2:])) == {ERROR} else "other-batches"
+    lost = outcomes.count(ERROR) > wanted.count(ERROR) and set(map(str, outcomes[-2:])) == {ERROR}
+    return "pass-lost" if lost else "other-batches"
 
 
 def _with(case: Case) -> str:
