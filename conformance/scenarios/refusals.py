@@ -46,11 +46,12 @@ def refused(role: str) -> Iterator[dict[str, Any]]:
 
 
 def _balanced(role: str) -> Iterator[dict[str, Any]]:
-    labels = Values((0, 1, 1, 0, 1))
+    labels, table = Values((0, 1, 1, 0, 1)), Values(((0, 1), (1, 0), (1, 1)), "ndarray")
     if role == "BalanceClassSampler":
         for mode in ("sideways", "down", "", 0, -1, 1.5, None, True, HALF):
             yield {"labels": labels, "mode": mode}
         yield {"mode": "downsampling", "labels": Values(())}
+        yield {"mode": "downsampling", "labels": table}
         return
     weight = Values((1.0, 2.0))
     for length in (0, -1, 2.5, "4", None, True, HALF, WHOLE, FLAG):
@@ -59,6 +60,8 @@ def _balanced(role: str) -> Iterator[dict[str, Any]]:
                   (0.0, 0.0), ()):  # fmt: skip
         yield {"labels": labels, "length": 4, "weight": Values(wrong)}
     yield {"weight": Values(()), "length": 4, "labels": Values(())}
+    yield {"weight": weight, "length": 4, "labels": table}
+    yield {"labels": labels, "length": 4, "weight": Values(((1.0, 2.0), (2.0, 1.0)), "ndarray")}
 
 
 def _refusals(setting: Setting) -> Iterator[Case]:

@@ -115,3 +115,26 @@ class KnownByTheirText(_Known):
 
     def known(self, label: Any) -> Any:
         return repr(label)
+
+
+class TakesTables(BalanceClassSampler):
+    """Labels that come as a table are taken one after the other, which are more than the items."""
+
+    CAUGHT_BY = ("balanced.reject",)
+    ANOMALY = "accepted"
+
+    def __init__(self, labels: Sequence[Any], mode: str | int = "downsampling", seed: int = 0):
+        table = isinstance(labels, np.ndarray)
+        super().__init__(np.ravel(labels).tolist() if table else labels, mode, seed)
+
+
+class WeightsInRows(WeightedBalanceClassSampler):
+    """Weights that come as a table count by their first row."""
+
+    CAUGHT_BY = ("balanced.reject",)
+    ANOMALY = "accepted"
+
+    def __init__(
+        self, labels: Sequence[Any], weight: Sequence[float], length: int, seed: int = 0
+    ) -> None:
+        super().__init__(labels, np.atleast_2d(weight)[0].tolist(), length, seed)
