@@ -20,6 +20,7 @@ from conformance.scenarios import wrapper_views as views
         "wrapper.small": (cases.TINY,),
         "wrapper.set-epoch": (cases.EPOCHS,),
         "wrapper.agree": (cases.AGREE,),
+        "wrapper.epochs-differ": (cases.GLOBAL_EPOCHS,),
         "wrapper.fresh-draw": (cases.TURNING, inners.PASSES),
         "wrapper.length-lie": (cases.LYING,),
         "wrapper.inner-untouched": (cases.UNTOUCHED, inners.UNTOUCHED),

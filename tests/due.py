@@ -189,13 +189,13 @@ EXEMPT = (
         reason="the inner sampler reports, changes or is read item by item, with each pass",
     ),
     Exempt(
-        ("wrapper.agree *", "wrapper.shuffle *"), ("n >= 1", "n < W"),
+        ("wrapper.agree *", "wrapper.epochs-differ *", "wrapper.shuffle *"), ("n >= 1", "n < W"),
         reason="two shuffles of few indices may agree by chance",
     ),
     Exempt(("wrapper.agree *",), ("W = 1",), reason="one rank agrees with itself"),
     Exempt(
         ("wrapper.set-epoch *", "wrapper.agree *", "wrapper.fresh-draw *", "wrapper.shuffle *",
-         "wrapper.batches *"), ("n = 0",),
+         "wrapper.epochs-differ *", "wrapper.batches *"), ("n = 0",),
         reason="an empty inner sampler neither changes nor tells of epochs",
     ),
     Exempt(

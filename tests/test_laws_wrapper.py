@@ -9,7 +9,7 @@ import pytest
 from by_hand import UNMET, error, judged, traced
 
 from conformance.case import Case
-from conformance.operations import Inner, Iterate, Operation, Resize, Twin
+from conformance.operations import Inner, Iterate, Operation, Resize, SetEpoch, Twin
 from conformance.recipes import Data, Generator, Probe, Torch
 from conformance.trace import Trace
 
@@ -105,3 +105,31 @@ def test_a_lie_may_be_refused_by_any_error_but_an_accident(kind: str, anomaly: s
     trace = traced(around(Probe("Lying", 6, 8), Iterate()), error(kind))
 
     assert judged("wrapper.length-lie", trace) == anomaly
+
+
+@pytest.mark.parametrize(
+    ("epochs", "orders", "anomaly"),
+    [
+        ((0, 1), (1, 2), ""),
+        ((0, 1), (1, 1), "stale-epoch"),
+        ((0, 1, 7), (1, 2, 1), "stale-epoch"),
+        ((4, 4), (1, 1), UNMET),
+    ],
+)
+def test_epochs_of_a_globally_random_inner_sampler_differ(
+    epochs: tuple[int, ...], orders: tuple[int, ...], anomaly: str
+) -> None:
+    """Two epochs with one pass are told, the same epoch twice is not."""
+    plan = [step for epoch in epochs for step in (SetEpoch(epoch), Iterate())]
+    gave: list[Any] = [step for k in orders for step in ([], [*range(k, 20), *range(k)])]
+
+    trace = traced(around(Probe("NumpyRandom", 20), *plan), *gave)
+
+    assert judged("wrapper.epochs-differ", trace) == anomaly
+
+
+def test_a_wrapper_that_refuses_has_no_epochs_to_compare() -> None:
+    """Nothing is asked of a wrapper that refuses what draws from a global generator."""
+    trace = traced(around(Probe("NumpyRandom", 20), Iterate()), error("ValueError"))
+
+    assert judged("wrapper.epochs-differ", trace) == UNMET

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from hypothesis import strategies as st
@@ -21,8 +21,9 @@ from conformance.operations import (
     SetEpoch,
     Take,
 )  # fmt: skip
-from conformance.recipes import PARTS, Data, Generator, Probe, Role, Torch, Values
+from conformance.recipes import PARTS, Data, Generator, Probe, Recipe, Role, Torch, Values
 from conformance.scenarios import Scenario, Setting
+from conformance.scenarios.distributed import NEAR_AND_FAR
 from conformance.scenarios.lengths import BIG, ROUNDED, lengths
 from conformance.scenarios.wrapped import (
     ROLE,
@@ -37,10 +38,11 @@ from conformance.scenarios.wrapped import (
 ODD = (4, -1, 0, None, "", 0, False, -1, 2)
 """Items of an inner sampler; some of them are what a careless loop takes for nothing."""
 
-GLOBAL_RANDOM = (
-    Probe("TorchRandom", 12), Probe("NumpyRandom", 12), Probe("PythonRandom", 12),
-    Role("RandomSampler", data_source=Data(12)),
-)  # fmt: skip
+
+def _globally_random(count: int) -> list[Recipe]:
+    """Inner samplers that draw from a generator that all of a process share."""
+    probes = (Probe(f"{owner}Random", count) for owner in ("Torch", "Numpy", "Python"))
+    return [*probes, Role("RandomSampler", data_source=Data(count))]
 
 
 def _passes_small(setting: Setting) -> Iterator[Case]:
@@ -137,7 +139,7 @@ def _epochs_drawn(draw: st.DrawFn, setting: Setting) -> Case:
 
 def _agree_small(setting: Setting) -> Iterator[Case]:
     plans: list[Plan] = [[Iterate()], [SetEpoch(1), Iterate(), SetEpoch(2), Iterate()]]
-    for inner, plan, width in itertools.product(GLOBAL_RANDOM, plans, (2, 3, 4, 5)):
+    for inner, plan, width in itertools.product(_globally_random(12), plans, (2, 3, 4, 5)):
         yield wrapped(inner, plan, width, {}, ambient=setting.seed)
     late: list[Plan] = [[Iterate(), Iterate(), Iterate()], plans[1]]
     for plan, width in itertools.product(late, (2, 3)):
@@ -146,18 +148,28 @@ def _agree_small(setting: Setting) -> Iterator[Case]:
         yield wrapped(Probe("StepRandom", 12), plan, width, {}, ambient=setting.seed)
 
 
+def _global_epochs(setting: Setting) -> Iterator[Case]:
+    """More epochs than five bits tell apart, and some that are far from each other."""
+
+    def told(count: int, width: int, epochs: Iterable[int]) -> Iterator[Case]:
+        plan: Plan = [step for e in epochs for step in (SetEpoch(e), Iterate())]
+        for inner in _globally_random(count):
+            yield wrapped(inner, plan, width, unshuffled(setting), ambient=setting.seed)
+
+    for count, width in ((20, 1), (41, 2)):
+        yield from told(count, width, range(40))
+        yield from told(count, width, NEAR_AND_FAR)
+    for count, width in ((63, 4), (66, 4), (70, 3), (150, 5), (1201, 2), (20_003, 3), (70_001, 2)):
+        yield from told(count, width, (0, 1, 2, 7))
+
+
 @st.composite
 def _agree_drawn(draw: st.DrawFn, setting: Setting) -> Case:
     """Real ranks, each with global states of its own."""
     width = draw(st.sampled_from([w for w in setting.world_sizes if w > 1]))
     count = draw(lengths(12, 3000, around=width))
-    names = ("TorchRandom", "NumpyRandom", "PythonRandom")
-    kinds = [
-        *(Probe(name, count) for name in names),
-        Role("RandomSampler", data_source=Data(count)),
-    ]
     plan = [SetEpoch(draw(st.integers(0, 9))), Iterate(), Iterate()]
-    return in_group(draw, draw(st.sampled_from(kinds)), plan, width, {})
+    return in_group(draw, draw(st.sampled_from(_globally_random(count))), plan, width, {})
 
 
 def _some_agree(setting: Setting) -> st.SearchStrategy[Case] | None:
@@ -227,6 +239,9 @@ def _twice(setting: Setting) -> Iterator[Case]:
 PASSES = Scenario("wrapped passes", _passes_small, lambda s: _passes_drawn(s))
 TINY = Scenario("tiny inner passes", _tiny, in_groups(_tiny), share=0.2)
 EPOCHS = Scenario("wrapped epochs", _epochs_small, lambda s: _epochs_drawn(s), share=0.3)
+GLOBAL_EPOCHS = Scenario(
+    "globally random epochs", _global_epochs, in_groups(_global_epochs), share=0.1
+)
 AGREE = Scenario("globally random inner", _agree_small, _some_agree)
 TURNING = Scenario("turning inner", _turning, in_groups(_turning), share=0.2)
 LYING = Scenario("lying inner", _lying, in_groups(_lying), share=0.2)

@@ -7,11 +7,13 @@ it. A number such as B099 is a row of the corpus of reported bugs.
 from __future__ import annotations
 
 import itertools
+import random
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import torch
-from honest import DistributedSamplerWrapper, mix
+from honest import DistributedSamplerWrapper, mix, seeded
 from torch.utils import data
 
 
@@ -84,6 +86,44 @@ class SeedsTheGenerator(DistributedSamplerWrapper):
         if generator is not None:
             generator.manual_seed(mix(self.seed, self.epoch))
         return super()._draw()
+
+
+class SeedsWithoutTheEpoch(DistributedSamplerWrapper):
+    """What the inner sampler draws from is seeded so that ranks agree, and not by the epoch."""
+
+    CAUGHT_BY = ("wrapper.epochs-differ",)
+    ANOMALY = "stale-epoch"
+
+    def _draw(self) -> list[Any]:
+        with seeded(mix(self.seed)):
+            return list(iter(self.sampler))
+
+
+class SeedsNumpyByFiveBits(DistributedSamplerWrapper):
+    """The seed of numpy's global generator has five bits, and 33 epochs have two passes alike."""
+
+    CAUGHT_BY = ("wrapper.epochs-differ",)
+    ANOMALY = "stale-epoch"
+
+    def _draw(self) -> list[Any]:
+        with seeded(mix(self.seed, self.epoch)):
+            np.random.seed(mix(self.seed, self.epoch) % 2**5)
+            return list(iter(self.sampler))
+
+
+class PutsStatesBackAlone(DistributedSamplerWrapper):
+    """The global states are put back after a pass is drawn, and were seeded by nobody before it."""
+
+    CAUGHT_BY = ("wrapper.epochs-differ", "wrapper.agree")
+    ANOMALY = "stale-epoch"
+
+    def _draw(self) -> list[Any]:
+        states = torch.get_rng_state(), np.random.get_state(), random.getstate()
+        drawn = list(iter(self.sampler))
+        torch.set_rng_state(states[0])
+        np.random.set_state(states[1])
+        random.setstate(states[2])
+        return drawn
 
 
 class CountsFullBatches(DistributedSamplerWrapper):

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from conformance import operations as op
 from conformance.laws import Unmet, Violation, law, require
 from conformance.laws.distributed import orders_differ
+from conformance.laws.draws import ENOUGH
 from conformance.laws.inner import inner_pass, is_ordered
 from conformance.laws.relations import shuffled
 from conformance.laws.statistics import table
@@ -140,6 +141,22 @@ def fresh_draw(trace: Trace) -> Violation | None:
         if drawn is not None and drawn > asked:
             saw = f"rank {rank.rank}: the inner sampler was drawn {drawn} times in {asked} passes"
             return Violation("drawn-twice", saw)
+    return None
+
+
+@law("wrapper.epochs-differ")
+def epochs_differ(trace: Trace) -> Violation | None:
+    """The inner sampler draws each pass from a global generator: `Probe("NumpyRandom", 16)`."""
+    made = [one for one in rounds(trace) if one[0].epoch is not None]
+    require(made and min(len(one[0].values) for one in made) >= ENOUGH)
+    first: dict[bytes, list[Pass]] = {}
+    for one in made:
+        order = global_order(one)
+        before = first.setdefault(order.tobytes(), one)
+        if before[0].epoch != one[0].epoch:
+            saw = f"epochs {before[0].epoch} and {one[0].epoch} have one order: {shown(order)}"
+            return Violation("stale-epoch", saw, events=rows(*before, *one))
+    require(len({one[0].epoch for one in made}) > 1)
     return None
 
 
