@@ -133,3 +133,16 @@ def test_a_wrapper_that_refuses_has_no_epochs_to_compare() -> None:
     trace = traced(around(Probe("NumpyRandom", 20), Iterate()), error("ValueError"))
 
     assert judged("wrapper.epochs-differ", trace) == UNMET
+
+
+@pytest.mark.parametrize(
+    ("construction", "anomaly"), [(None, "unsized-refused"), (error("TypeError"), "")]
+)
+def test_what_has_no_length_is_refused_at_construction_if_at_all(
+    construction: Any, anomaly: str
+) -> None:
+    """A pass that fails for want of an inner length is told, a construction is not."""
+    case = around(Probe("Unsized", 6), *([] if construction else [Iterate()]))
+    trace = traced(case, *([] if construction else [error("TypeError")]), construction=construction)
+
+    assert judged("wrapper.length-lie", trace) == anomaly

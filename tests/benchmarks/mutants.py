@@ -76,7 +76,8 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--read", action="store_true",
                         help="do not search those that survivors.toml names")  # fmt: skip
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--depth", default="all", choices=("first", "quick", "rest", "all"),
+    parser.add_argument("--depth", default="all",
+                        choices=("first", "quick", "later", "rest", "all"),
                         help="which stages of the search; the first one is cheap")  # fmt: skip
     parser.add_argument("--within", type=float, default=300.0, help="seconds for a mutant")
     parser.add_argument("-n", type=int, default=2, help="processes")

@@ -119,6 +119,20 @@ class TrustsLength(DistributedSamplerWrapper):
         return [items[place] for place in range(declared)]
 
 
+class ComparesWithNoLength(DistributedSamplerWrapper):
+    """What is drawn is compared with the inner length, also where there is none."""
+
+    CAUGHT_BY = ("wrapper.length-lie",)
+    ANOMALY = "unsized-refused"
+
+    def _draw(self) -> list[Any]:
+        items = super()._draw()
+        declared = len(self.sampler) if hasattr(self.sampler, "__len__") else None
+        if declared != len(items):
+            raise RuntimeError(f"sampler has length {declared}, but yielded {len(items)} items")
+        return items
+
+
 class SpoilsList(DistributedSamplerWrapper):
     """Leaves its share in the caller's list of items."""
 

@@ -166,13 +166,13 @@ class Target:
 
         The first stages only save time: what they find, the whole suite would find too.
         depth: "first" for the cheap ones alone, "rest" for what comes after them, "quick" for the
-        first of that, "all" for everything.
+        first of that, "later" for the rest of it, "all" for everything.
         """
         everything = self.asked()
         sequences = frozenset(name for name in everything if clauses()[name].profile == "torch")
         torch_profile = Stage(sequences, "ci", "torch", True)
         if self.name in ONLY_DROP_IN:
-            return (torch_profile,)
+            return (replace(torch_profile, clauses=sequences | FIRST),)
         if self.loads:
             first = (Stage(FIRST_LOADING, "small"),)
             rest = Stage(everything, "quick"), Stage(everything, "ci")
@@ -184,7 +184,10 @@ class Target:
                 Stage(everything, "ci"),
                 torch_profile,
             )
-        return {"first": first, "quick": rest[:1], "rest": rest, "all": first + rest}[depth]
+        depths = {
+            "first": first, "quick": rest[:1], "later": rest[1:], "rest": rest, "all": first + rest
+        }  # fmt: skip
+        return depths[depth]
 
     def asked(self) -> frozenset[str]:
         """The clauses that may tell."""

@@ -41,6 +41,9 @@ def length_lie(trace: Trace) -> Violation | None:
             if error.is_a(*ACCIDENTS):
                 return Violation("length-lie-crash", f"{said}: rank {rank} raised {error}")
     if all(errors):
+        if inner.name == "Unsized" and trace.ranks[0].events[0].error is None:
+            saw = f"{said}: it was wrapped, and then raised {errors[0][0]}"
+            return Violation("unsized-refused", saw)
         return None
     if any(errors):
         raised = [rank for rank, found in enumerate(errors) if found]
