@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
-from by_hand import UNMET, judged, shares
+from by_hand import UNMET, error, judged, shares, traced
 
 from conformance.case import Case
 from conformance.operations import Iterate
@@ -187,3 +188,20 @@ def test_balanced_pass_is_sharded(yielded: Any, anomaly: str) -> None:
     inner = Role("BalanceClassSampler", labels=labels, mode="downsampling")
 
     assert judged("balanced.distributed", shares(around(inner, 2), *yielded)) == anomaly
+
+
+@pytest.mark.parametrize(
+    ("made", "anomaly"),
+    [
+        (([1, 0], [0, 1]), ""),
+        (([1, 0], [1, 0]), "not-torch-order"),
+        (([1, 0], error("RuntimeError")), "fails-unlike-torch"),
+        ((error("RuntimeError"), error("RuntimeError")), "fails-unlike-torch"),
+    ],
+)
+def test_what_torch_passes_is_passed(made: Any, anomaly: str) -> None:
+    """Each whole pass of torch's is made in the same order; a pass that fails is none."""
+    twice = Case("DistributedSampler", {"dataset": Data(2)}, [Iterate(), Iterate()])
+    oracle = traced(twice, [1, 0], [0, 1])
+
+    assert judged("distributed.sequence", replace(traced(twice, *made), oracle=oracle)) == anomaly

@@ -142,3 +142,15 @@ class FlagsByTruth(data.BatchSampler):
 
     def __init__(self, sampler: Any, batch_size: int, drop_last: Any) -> None:
         super().__init__(sampler, batch_size, bool(drop_last))
+
+
+class RefusesNegativeSums(data.DistributedSampler[Any]):
+    """A pass refuses a seed and an epoch whose sum is negative, with which torch's own shuffles."""
+
+    CAUGHT_BY = ("distributed.sequence",)
+    ANOMALY = "fails-unlike-torch"
+
+    def __iter__(self) -> Iterator[int]:
+        if self.shuffle and self.seed + self.epoch < 0:
+            raise ValueError("seed and epoch must not be negative together")
+        return super().__iter__()

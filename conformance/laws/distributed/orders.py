@@ -24,7 +24,7 @@ from conformance.laws.views import (
     unsaid,
     whole_passes,
 )  # fmt: skip
-from conformance.trace import Trace
+from conformance.trace import RankTrace, Trace
 
 
 @law("distributed.one-sequence")
@@ -214,21 +214,32 @@ def sequence(trace: Trace) -> Violation | None:
 
 
 def same_as_oracle(trace: Trace) -> Violation | None:
-    """Every whole pass of every rank is what torch.utils.data gives for the same case."""
+    """Every pass that torch.utils.data makes of the same case is made here, item by item."""
     oracle = trace.oracle
     if oracle is None or not trace.done or not oracle.done:
         raise Unmet
     judged = False
     for rank, other in zip(trace.ranks, oracle.ranks, strict=True):
         wanted = {found.event: found for found in whole_passes(other, oracle)}
-        for found in whole_passes(rank, trace):
-            known = wanted.get(found.event)
-            if known is None:
-                continue
-            judged = True
+        made = [found for found in whole_passes(rank, trace) if found.event in wanted]
+        judged |= bool(made)
+        for found in made:
+            known = wanted[found.event]
             if not known.same(found):
                 wanted_, got = shown(known.values), shown(found.values)
                 saw = f"rank {rank.rank}: torch gives {wanted_}, here {got}"
                 return Violation("not-torch-order", saw, events=rows(found))
+        if failed := _fails(rank, wanted):
+            return failed
     require(judged)
+    return None
+
+
+def _fails(rank: RankTrace, wanted: dict[int, Pass]) -> Violation | None:
+    """The first event with an error where torch made a whole pass, by the event that ended it."""
+    for place, event in enumerate(rank.events):
+        if event.error is not None and place in wanted:
+            gives = shown(wanted[place].values)
+            saw = f"rank {rank.rank}: torch gives {gives}, here it raised {event.error}"
+            return Violation("fails-unlike-torch", saw, events=((rank.rank, place),))
     return None
