@@ -34,10 +34,11 @@ class Data(Recipe):
     kind: str = ""
 
 
-SOURCES = ("ndarray", "tensor", "subset", "concat", "columns", "list", "sized", "endless")
+SOURCES = ("ndarray", "tensor", "subset", "concat", "columns", "list", "sized", "endless", "closed")
 """Other datasets: n rows of an array or tensor, `torch.utils.data.Subset` of a longer one, a
 `ConcatDataset` of two, a `TensorDataset`, a list, one that has a length and no items, one that
-makes an item of any number; the last two have attributes that tell of other things."""
+makes an item of any number, one that is false though it has items; the last three have attributes
+that tell of other things."""
 
 
 @dataclass(frozen=True, repr=False)

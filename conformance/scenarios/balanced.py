@@ -45,6 +45,7 @@ UNUSUAL = (
     Values((1, 1.0, 2, True, 2.0, 3)),
     Values(((0, 2), (0, 1), (0, 2), (1, 0))), Values((("a", 2), ("a", 1), ("B", 1), ("a", 2))),
     Values(("9", "10", "9", "a2", "a10", "10")),
+    Values(("a", "a\0", "a", "b")), Values((b"\1", b"\1\0", b"\2", b"\1\0")),
 )  # fmt: skip
 """Labels that are not 0..K-1, and some that differ only in their last digit or letter."""
 

@@ -93,6 +93,8 @@ def _refused(setting: Setting) -> Iterator[Case]:
         after: list[Operation] = [SetEpoch(3), Iterate()] if fixed else []
         plan: list[Operation] = [SetEpoch(Raw(3)), Iterate(), SetEpoch(1), Iterate(), *after]
         yield Case(setting.role, chosen, plan)
+        for epoch in (float("nan"), float("inf")):
+            yield Case(setting.role, chosen, [*before, SetEpoch(epoch), SetEpoch(1), Iterate()])
 
 
 def _epochs(setting: Setting) -> Iterator[Case]:

@@ -150,8 +150,9 @@ def _collations(setting: Setting) -> Iterator[Case]:
         if takes(setting, num_workers=2):
             data = Mapped(3, gives=gives)
             yield loader(data, [Iterate(), Describe()], batch_size=2, num_workers=2)
-    for gives in ("turned", "ragged", "mapping", "disk", "span"):
+    for gives in ("turned", "ragged", "mapping", "disk", "span", "struct"):
         yield loader(Mapped(3, gives=gives), [Iterate(), Describe()], batch_size=2)
+    yield loader(Mapped(3, gives="bulging"), [Iterate(), Describe()], batch_size=3)
 
 
 def _posing(setting: Setting) -> Iterator[Case]:

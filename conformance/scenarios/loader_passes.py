@@ -89,6 +89,10 @@ def _stops(setting: Setting) -> Iterator[Case]:
     for count, (data, options) in itertools.product((0, 1, 2), sources):
         if takes(setting, **counted(count)):
             yield loader(data, STOPPING, **options, **counted(count))
+    own = (Fault("item", 2, "ShardDone"),)
+    for count in (0, 1):
+        if takes(setting, **counted(count)):
+            yield loader(Mapped(6, faults=own), STOPPING, batch_size=2, **counted(count))
 
 
 def _stopped_starts(setting: Setting) -> Iterator[Case]:

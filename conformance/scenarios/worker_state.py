@@ -67,6 +67,9 @@ def _told(setting: Setting) -> Iterator[Case]:
     resumed = [step for epoch in (5, 5, 7) for step in (Tell(epoch, "method"), Iterate())]
     for options in KEPT:
         yield loader(Mapped(3, gives="epoched"), [*resumed, Iterate()], num_workers=1, **options)
+    # A list of the user's own that holds the same is equal, whatever else has changed.
+    for options in KEPT:
+        yield loader(Mapped(4, gives="marked", poses="list"), whole, num_workers=1, **options)
 
 
 def _told_spawned(setting: Setting) -> Iterator[Case]:
@@ -130,6 +133,10 @@ def _pairs(setting: Setting) -> Iterator[Case]:
     last: list[Operation] = [Open("a"), Take("a", 3), Open("b"), Take("b"), Drain("a"), Drain("b")]
     for workers in (1, 2):
         yield loader(Mapped(3), last, persistent_workers=True, num_workers=workers)
+    names = ("a", "b", "c", "d")
+    woven = [step for name in names for step in (Open(name), Take(name))]
+    plan = [*woven, *map(Take, names), *map(Drain, names)]
+    yield loader(Mapped(5), plan, persistent_workers=True, num_workers=1)
 
 
 # The sampler, and the ranks.

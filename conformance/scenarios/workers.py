@@ -119,6 +119,8 @@ def _alike(setting: Setting) -> Iterator[Case]:
         data = of(SINGLE, SINGLES * len(SINGLE), SINGLES)
         yield loader(data, plan, num_workers=2, batch_size=size)
     yield loader(Mapped(4, gives="wide"), plan, num_workers=2, batch_size=2)
+    for gives in ("lazy", "many"):
+        yield loader(Mapped(2, gives=gives), plan, num_workers=1, **kept)
 
 
 def _started(setting: Setting) -> Iterator[Case]:

@@ -90,6 +90,10 @@ class Dropped(ConnectionError):
     """A subclass of a builtin exception that some take for a hiccup."""
 
 
+class ShardDone(StopIteration):
+    """A StopIteration of the user's own."""
+
+
 class Unpicklable(Exception):
     """It holds something that cannot be pickled."""
 
@@ -177,7 +181,7 @@ ORDINARY = tuple(name for name in BUILTIN if name not in NOT_ERRORS)
 
 EXCEPTIONS: dict[str, Callable[[str], BaseException]] = {
     **BUILTIN, "Direct": Direct, "Dropped": Dropped, "Long": Long, "FileName": FileName,
-    "Chained": Chained, "Located": Located,
+    "Chained": Chained, "Located": Located, "ShardDone": ShardDone,
     "Percent": lambda text: ValueError(_percent(text)),
     "LocalPercent": lambda text: _local(_percent(text)),
     "Empty": queue.Empty, "Full": queue.Full, "Leaked": leaked,

@@ -70,6 +70,13 @@ class Endless(Sized):
         return index
 
 
+class Closed(Sized):
+    """A dataset that is false, as a file that nobody has opened yet may be; its length is known."""
+
+    def __bool__(self) -> bool:
+        return False
+
+
 def _items(n: int) -> Any:
     return Dataset(n)
 
@@ -83,6 +90,7 @@ SOURCE: dict[str, Callable[[int], Any]] = {
     "list": lambda n: list(range(n)),
     "sized": Sized,
     "endless": Endless,
+    "closed": Closed,
 }
 """What a dataset of n items may be, by the kind that `Data` names."""
 

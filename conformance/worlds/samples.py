@@ -193,6 +193,11 @@ def _wide(i: int, _: Any) -> list[Any]:
     return [longs, floats, torch.full((1 << 14,), -i)]
 
 
+def _lazy(i: int, _: Any) -> list[torch.Tensor]:
+    turned = torch.complex(torch.tensor([0.5, 2.0]), torch.tensor([i + 1.0, 3.0])).conj()
+    return [turned, turned.imag]
+
+
 def _sparse(i: int, _: Any) -> torch.Tensor:
     return torch.tensor([0, i + 1, 0]).to_sparse()
 
@@ -250,6 +255,10 @@ SAMPLES: dict[str, Callable[[int, Any], Any]] = {
     "views": _views,
     "turned": _turned,
     "ragged": lambda i, _: [i] * (i + 1),
+    "bulging": lambda i, _: [i] * (1 + i % 3 % 2),
+    "struct": lambda i, _: torch.max(torch.tensor([i, i + 1]), dim=0),
+    "lazy": _lazy,
+    "many": lambda i, _: [torch.full((300,), i + k) for k in range(1100)],
     "mapping": lambda i, _: Sealed({"x": torch.tensor(i), "y": i + 0.5}),
     "sparse": _sparse,
     "wide": _wide,

@@ -94,6 +94,9 @@ PATTERNS: dict[str, Pattern] = {
     "turned": lambda b: _plain(("x", _tensor(b)), ("y", _tensor([i + 10 for i in b]))),
     "tuple": lambda b: _inside(EITHER, _tensor(b), _tensor([[float(i)] for i in b], "float32")),
     "list": lambda b: _inside("list", _tensor(b), _tensor([i + 0.5 for i in b])),
+    "struct": lambda b: _inside(
+        r"\w+", _tensor([i + 1 for i in b], "int64"), _tensor([1] * len(b), "int64")
+    ),
     "named": lambda b: _inside("Point", _tensor([[[i]] for i in b], "int64"), _tensor(b)),
     "nested": lambda b: _plain(
         ("a", _inside("list", _tensor(b), _inside(EITHER, _tensor(b, "int64"), _texts("s", b)))),
@@ -112,8 +115,8 @@ def collate(trace: Trace) -> Violation | None:
         return _unrefused(trace, gives, NAMES[gives])
     if strange(case):
         return _unrefused(trace, gives, strange(case))
-    if gives == "ragged":
-        return _cut(trace)
+    if gives in ("ragged", "bulging"):
+        return _cut(trace, gives)
     require(gives in PATTERNS or gives == "formed")
     for run in runs(rank):
         if run.errors:
@@ -131,7 +134,7 @@ def collate(trace: Trace) -> Violation | None:
     return None
 
 
-def _cut(trace: Trace) -> Violation | None:
+def _cut(trace: Trace, gives: str) -> Violation | None:
     """Sequences of different lengths are refused: who takes the shortest loses what is beyond."""
     rank = trace.ranks[0]
     require(reads(rank))
@@ -139,7 +142,7 @@ def _cut(trace: Trace) -> Violation | None:
         if event.error is None:
             described = [text for e in of(rank, lo.Describe) for text in e.value]
             saw = f"lists of 1 and of 2 elements were collated: {described[:1]}"
-            return Violation("items-cut", saw, events=((rank.rank, number),), about="ragged")
+            return Violation("items-cut", saw, events=((rank.rank, number),), about=gives)
     return None
 
 

@@ -59,10 +59,14 @@ def _lost(wanted: Error, found: list[Error]) -> str:
     return "" if same else "arguments-lost"
 
 
+STOPS = ("StopIteration", "ShardDone")
+"""What ends a loop: StopIteration, and what derives from it."""
+
+
 @law("loader.stop-iteration")
 def stop_iteration(trace: Trace) -> Violation | None:
     case, rank = trace.case, built(trace)
-    where = {fault.where for fault in faults(case) if fault.what == "StopIteration"}
+    where = {fault.where for fault in faults(case) if fault.what in STOPS}
     require(where and where <= {"item", "collate", "init"})
     require("item" not in where or not isinstance(arguments(case)["dataset"], Stream))
     require("init" not in where or kinds(records(rank), "init"))

@@ -166,6 +166,9 @@ def _not_through(trace: Trace, probe: Probe, event: Event) -> Violation | None:
     if event.error.kind != kind or event.error.message != message:
         saw = f"instead of {kind}: {message} the caller got {event.error}"
         return Violation("error-changed", saw)
+    if probe.what in LEAKED and not any(e.is_a("StopIteration") for e in event.error.behind):
+        saw = f"{kind}: {message} came without the StopIteration that it was raised from"
+        return Violation("cause-lost", saw)
     if trace.case.role == "BatchSampler" and event.value is not None:
         size_ = int(trace.case.argument("batch_size"))
         wanted, got_ = np.arange(probe.at // size_ * size_), event.value.values

@@ -47,6 +47,10 @@ GIVES = {
     "epoched": "1000 * self.mark + i",
     "local": "i + self.here",
     "counted": "i * self.counter.value", "ragged": "[i] * (i + 1)",
+    "bulging": "[i] * (1 + i % 3 % 2)", "struct": "torch.max(torch.tensor([i, i + 1]), dim=0)",
+    "lazy": "(lambda x: [x, x.imag])(torch.complex(torch.tensor([0.5, 2.0]), "
+    "torch.tensor([i + 1.0, 3.0])).conj())",
+    "many": "[torch.full((300,), i + k) for k in range(1100)]",
     "mapping": "Sealed({{'x': torch.tensor(i), 'y': i + 0.5}})",
     "swept": "i + 0 * gc.collect()", "large": "torch.full((1 << 21,), i)",
     "device": "torch.tensor([i, worker, int(torch.cuda.is_initialized())])",

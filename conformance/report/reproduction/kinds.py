@@ -32,5 +32,10 @@ SIZED = (
 
 ITEMS = ("    def __getitem__(self, i):", "        return i")
 
-OWN = {"sized": SIZED, "endless": ("class Endless:", *SIZED[1:], *ITEMS)}
+UNTRUE = ("    def __bool__(self):", "        return False")
+
+OWN = {
+    "sized": SIZED, "endless": ("class Endless:", *SIZED[1:], *ITEMS),
+    "closed": ("class Closed:", *SIZED[1:], *UNTRUE),
+}  # fmt: skip
 """Datasets of a class of their own, by their kinds."""

@@ -33,6 +33,7 @@ CALLS = {
 NEEDED: dict[str, tuple[Any, ...]] = {
     "Coded": (mishaps.Coded, mishaps._coded), "Local": (mishaps._local,),
     "Leaked": (mishaps.leaked,), "Located": (mishaps.Located,), "Percent": (mishaps._percent,),
+    "ShardDone": (mishaps.ShardDone,),
     "LocalPercent": (mishaps._local, mishaps._percent),
     "Explosive": (mishaps.Explosive, mishaps._explode), "TwoArguments": (mishaps.TwoArguments,),
     "Building": (mishaps.Building,), "KeywordOnly": (mishaps.KeywordOnly,),
