@@ -76,6 +76,14 @@ class Validate(Iterate):
 
 
 @dataclass(frozen=True, repr=False)
+class Within(Iterate):
+    """The same in another surrounding: "loop", a coroutine that an event loop of asyncio runs, as
+    any cell of a notebook is; "autocast", code under `torch.autocast`."""
+
+    where: str = "loop"
+
+
+@dataclass(frozen=True, repr=False)
 class Passes(Operation):
     """`count` whole passes, laid end to end (statistics)."""
 
@@ -248,7 +256,7 @@ class Inspect(Operation):
 
 
 OPERATIONS: tuple[type[Operation], ...] = (
-    Rebuild, Refill, Neighbour, Len, SetEpoch, Iterate, Validate, Passes, Epochs, Open, Take, Drain,
-    Scribble, Look, Globals, Reseed, Surround, Threads, Group, Copy, Resize, Overwrite, Lengthen,
-    Forget, Arguments, Inner, Twin, Inspect,
+    Rebuild, Refill, Neighbour, Len, SetEpoch, Iterate, Validate, Within, Passes, Epochs, Open,
+    Take, Drain, Scribble, Look, Globals, Reseed, Surround, Threads, Group, Copy, Resize,
+    Overwrite, Lengthen, Forget, Arguments, Inner, Twin, Inspect,
 )  # fmt: skip

@@ -12,7 +12,7 @@ from conformance.scenarios.refusals import FLAGS, REFUSALS
 @prove(
     {
         "sampler.works": (cases.TOUR, cases.VALIDATED),
-        "sampler.returns": (cases.TOUR, cases.RAISING_TOGETHER),
+        "sampler.returns": (cases.TOUR, cases.RAISING_TOGETHER, cases.VALIDATED),
         "sampler.quiet": (cases.TOUR,),
         "sampler.ends": (cases.TOUR, cases.RESIZED),
         "sampler.length": (

@@ -20,6 +20,7 @@ from conformance.operations import (
     SetEpoch,
     Take,
     Validate,
+    Within,
 )  # fmt: skip
 from conformance.recipes import Generator, Probe, Role, Values
 from conformance.scenarios import Scenario, Setting
@@ -110,6 +111,9 @@ def _again(setting: Setting) -> Iterator[Case]:
     for options in options_of(setting, ways):
         validated: list[Operation] = [Validate(), Iterate(), Validate(), Iterate()]
         yield loader(Mapped(5), validated, batch_size=2, shuffle=True, **options)
+    for options in options_of(setting, ways):
+        within: list[Operation] = [Within("loop"), Iterate(), Within("autocast"), Within("loop")]
+        yield loader(Mapped(5), within, batch_size=2, **options)
 
 
 @st.composite

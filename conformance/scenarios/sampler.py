@@ -153,7 +153,9 @@ def _flags(setting: Setting) -> Iterator[Case]:
 
 INNER_EPOCHS = Scenario("inner epochs", _inner_epochs)
 TOUR = scenario("tour", plans.tour, more=subjects.sources, large=plans.once)
-VALIDATED = scenario("inference mode", around.validated, share=0.1)
+VALIDATED = scenario(
+    "inference mode", around.validated, around.held_open, around.anywhere_within, share=0.1
+)
 LEN_BETWEEN = scenario("len between", plans.len_between, more=subjects.uncounted)
 IDLE = scenario("idle iterator", plans.idle_between)
 RESTART = scenario("restart", plans.restart)
@@ -177,8 +179,8 @@ MANUAL = scenario(
 )  # fmt: skip
 ANYWHERE = scenario(
     "another process", around.anywhere, around.anywhere_built, around.anywhere_in_threads,
-    around.anywhere_akin, around.refilled, around.anywhere_in_a_worker, narrow=fit.same_shard,
-    large=around.anywhere,
+    around.anywhere_akin, around.refilled, around.anywhere_in_a_worker, around.anywhere_within,
+    narrow=fit.same_shard, large=around.anywhere,
 )  # fmt: skip
 ANYWHERE_SEEDED = scenario(
     "another process, seeded", around.anywhere_seeded, narrow=fit.global_states, share=0.1

@@ -19,6 +19,7 @@ from conformance.operations import (
     Take,
     Threads,
     Validate,
+    Within,
 )  # fmt: skip
 from conformance.recipes import Data, Probe, Values
 from conformance.scenarios import Setting
@@ -71,6 +72,20 @@ def validated(setting: Setting, made: Made) -> Plan | None:
     passed: Plan = [*at(setting, 1), Validate(), *at(setting, 2), Iterate()]
     again: Plan = [*at(setting, 1), Iterate(), Rebuild(), *at(setting, 2), Iterate(), Len()]
     return None if setting.role == "DatasetFromSampler" else [*passed, *again, *passed]
+
+
+def anywhere_within(setting: Setting, made: Made) -> Plan:
+    """Read in a notebook's cell, and where numbers are computed with few digits."""
+    passed: Plan = [*at(setting, 1), Iterate()]
+    for where in ("loop", "autocast"):
+        passed += [Rebuild(), *at(setting, 1), Within(where)]
+    return passed
+
+
+def held_open(setting: Setting, made: Made) -> Plan:
+    """A pass that one thread has begun is open still while others make passes of their own."""
+    opened: Plan = [*at(setting, 1), Open("a"), Take("a")]
+    return [*opened, Threads(), Len(), Iterate(), Iterate(), Drain("a")]
 
 
 def refilled(setting: Setting, made: Made) -> Plan | None:

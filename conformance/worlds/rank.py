@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
 import decimal
 import gc
@@ -137,6 +138,15 @@ class Rank:
 
     def _validate(self, operation: op.Validate) -> tuple[Any, Any]:
         with torch.inference_mode():
+            return self._iterate(operation)
+
+    def _within(self, operation: op.Within) -> tuple[Any, Any]:
+        async def passed() -> tuple[Any, Any]:
+            return self._iterate(operation)
+
+        if operation.where == "loop":
+            return asyncio.run(passed())
+        with torch.autocast("cpu", dtype=torch.bfloat16):
             return self._iterate(operation)
 
     def _passes(self, operation: op.Passes | op.Epochs) -> tuple[Any, Any]:
@@ -280,5 +290,6 @@ class Rank:
         op.Globals: _globals, op.Reseed: _reseed, op.Surround: _surround, op.Copy: _copy,
         op.Resize: _resize, op.Overwrite: _overwrite, op.Forget: _forget, op.Arguments: _arguments,
         op.Threads: _threads, op.Lengthen: _lengthen, op.Group: _group, op.Validate: _validate,
+        op.Within: _within,
         op.Inspect: _inspect, op.Inner: _inner, op.Twin: _twin,
     }  # fmt: skip

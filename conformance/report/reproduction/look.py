@@ -26,8 +26,8 @@ UNSEEDED = ("SequentialSampler", "BatchSampler", "DatasetFromSampler")
 """Roles that have nothing to draw: global states need no seed for them."""
 
 LOOKING = (
-    op.Iterate, op.Validate, op.Take, op.Drain, op.Passes, op.Epochs, op.Open, op.Inner, op.Twin,
-    op.Globals,
+    op.Iterate, op.Validate, op.Within, op.Take, op.Drain, op.Passes, op.Epochs, op.Open,
+    op.Inner, op.Twin, op.Globals,
 )  # fmt: skip
 """Operations in which something might be drawn."""
 
@@ -108,8 +108,33 @@ def statements(draft: Draft, step: Operation, event: Event) -> list[str]:
         draft.need("torch")
         passed = statements(draft, op.Iterate(), event)
         return ["with torch.inference_mode():", *indented(passed)]
+    if isinstance(step, op.Within):
+        passed = statements(draft, op.Iterate(), event)
+        return [f"with {surrounding(draft, step)}:", *indented(passed)]
     of_loader: dict[type, Statements] = LOADING if draft.subject == "loader" else {}
     return {**STATEMENTS, **BLOWS, **of_loader}[type(step)](draft, step, event)
+
+
+LOOP = """\
+@contextlib.contextmanager
+def running_loop():
+    loop = asyncio.new_event_loop()
+    asyncio._set_running_loop(loop)
+    try:
+        yield
+    finally:
+        asyncio._set_running_loop(None)
+        loop.close()""".splitlines()
+
+
+def surrounding(draft: Draft, step: op.Within) -> str:
+    """What a pass is made within, as a context."""
+    if step.where == "autocast":
+        draft.need("torch")
+        return "torch.autocast('cpu', dtype=torch.bfloat16)"
+    draft.need("asyncio", "contextlib")
+    draft.define("running_loop", LOOP)
+    return "running_loop()"
 
 
 def guarded(lines: list[str], caught: list[str], wrapped: bool, slow: bool) -> list[str]:

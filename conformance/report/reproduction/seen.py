@@ -146,6 +146,7 @@ def _same(_: Seen, value: Any) -> list[Any]:
 TELL: dict[type, Callable[[Seen, Any], list[Any]]] = {
     op.Len: lambda _, value: [value],
     op.Iterate: lambda _, value: shown(value), op.Validate: lambda _, value: shown(value),
+    op.Within: lambda _, value: shown(value),
     op.Passes: lambda _, value: shown(value),
     op.Epochs: lambda _, value: shown(value), op.Take: lambda _, value: shown(value),
     op.Drain: lambda _, value: shown(value), op.Inner: lambda _, value: shown(value),
