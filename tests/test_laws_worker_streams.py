@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from by_hand import UNMET, events, items, judged, seen
+from by_hand import UNMET, error, events, items, judged, seen
 from test_laws_worker_state import ONE, case, replace_world
 
 from conformance.case import Case
@@ -141,3 +141,12 @@ def test_generators_of_the_dataset_differ_or_a_warning_tells(warning, anomaly):
     found = seen(case(4, ONE, gives="own-Random"), event)
 
     assert judged("workers.object-rng", found) == anomaly
+
+
+def test_a_generator_of_the_dataset_breaks_no_pass():
+    """A loader that cannot seed a kind of generator must not fail for it."""
+    event = Event(None, None, error("TypeError"))
+
+    found = seen(case(4, ONE, gives="own-torch"), event)
+
+    assert judged("workers.object-rng", found) == "crash"

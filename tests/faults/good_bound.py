@@ -31,8 +31,8 @@ class UnseededBalance:
 
     def __init__(self, labels: Any, mode: str | int = "downsampling") -> None:
         listed = labels.tolist() if hasattr(labels, "tolist") else list(labels)
-        if not listed:
-            raise ValueError("labels is empty: there is no class to balance")
+        if not listed or any(isinstance(label, list) for label in listed):
+            raise ValueError("labels must be a label for each item, one at least")
         self.groups: dict[Any, list[int]] = {}
         for index, label in enumerate(listed):
             self.groups.setdefault(label, []).append(index)

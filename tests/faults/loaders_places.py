@@ -10,10 +10,12 @@ from __future__ import annotations
 import asyncio
 import copy
 import os
+import random
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 from weakref import ref
 
+import numpy as np
 import torch
 from torch.utils import _pytree as pytree
 
@@ -211,3 +213,29 @@ class EndsByItsOwnKind(DataLoader[Any]):
     def __iter__(self) -> Iterator[Any]:
         passed = super().__iter__()
         return passed if self.num_workers else _up_to_the_end(passed)
+
+
+class _Seeding:
+    """A `worker_init_fn` before that of the user."""
+
+    def __init__(self, init: Callable[[int], Any] | None) -> None:
+        self.init = init
+
+    def __call__(self, worker: int) -> None:
+        info: Any = get_worker_info()
+        for value in vars(info.dataset).values() if hasattr(info.dataset, "__dict__") else ():
+            if isinstance(value, (random.Random, np.random.RandomState, torch.Generator)):
+                value.seed((info.seed + worker) % 2**32)  # type: ignore[call-arg]
+        if self.init is not None:
+            self.init(worker)
+
+
+class SeedsByOneName(DataLoader[Any]):
+    """What the dataset draws from is seeded by its method `seed`, which takes no seed in torch."""
+
+    CAUGHT_BY = ("workers.object-rng",)
+    ANOMALY = "crash"
+
+    def __init__(self, *given: Any, **options: Any) -> None:
+        super().__init__(*given, **options)
+        self.worker_init_fn = _Seeding(self.worker_init_fn) if self.num_workers else None

@@ -220,6 +220,10 @@ def object_rng(trace: Trace) -> Violation | None:
     require(kind.startswith("own-") and workers(trace.case) > 1)
     rank = built(trace)
     found = [run for made in constructions(rank) for run in made]
+    for run in found:
+        if run.errors:
+            saw = f"over a dataset that holds such a generator the pass raised {run.errors[0]}"
+            return Violation("crash", saw, events=rows(rank, run), about=kind)
     pairs = comparable(drawn(rank, found, (kind.removeprefix("own-"),)))
     violation = repeated([(a, b) for a, b in pairs if a.passed == b.passed], "generators-alike")
     return None if violation and _warned(rank) else violation
