@@ -78,6 +78,7 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "DistributedSampler": ("num_replicas", "rank", "shuffle", "seed", "drop_last"),
     "BalanceClassSampler": ("mode", "seed"),
     "WeightedBalanceClassSampler": ("weight", "length", "seed"),
+    "DatasetFromSampler": (),
     "DistributedSamplerWrapper": ("num_replicas", "rank", "shuffle", "seed", "drop_last"),
 }  # fmt: skip
 """What the roles take beside their first argument, by the names of torch.utils.data and Catalyst.

@@ -79,8 +79,7 @@ def _role_of(holder: Any, names: dict[str, str], text: str) -> str:
     known = [name for name in bases if name in ROLES and name in (bases[0], *DERIVED)]
     if known and not _plays(holder, known[0]):
         known = []
-    endings = [role for role in ROLES if holder.__name__.endswith(role) and _plays(holder, role)]
-    found = [*named, *known, *filter(None, [inferred(holder)]), *sorted(endings, key=len)[-1:]]
+    found = [*named, *known, *filter(None, [inferred(holder)])]
     if not found:
         hint = f"say it with --role ROLE={holder.__name__}"
         told = "its role cannot be told from its name, its bases or what it takes"

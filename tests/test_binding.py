@@ -167,6 +167,7 @@ def test_a_role_is_told_by_what_a_class_takes(kind: type, role: str) -> None:
      ("MyWeightedRandomSampler", "chances count", "WeightedRandomSampler"),
      ("Draws", "probs num_samples with_replacement", "WeightedRandomSampler"),
      ("Cycles", "data replace", "RandomSampler"),
+     ("LazyDatasetFromSampler", "sampler", "DatasetFromSampler"),
      ("Grouped", "labels", "")],
 )  # fmt: skip
 def test_the_arguments_of_a_role_or_its_name_tell_it(name: str, takes: str, role: str) -> None:

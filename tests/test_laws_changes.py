@@ -150,6 +150,18 @@ def test_the_error_is_that_of_the_inner_sampler_in_force(kind: str, anomaly: str
     assert judged("sampler.error-through", traced(failing("KeyError"), None, raised)) == anomaly
 
 
+@pytest.mark.parametrize(
+    ("behind", "anomaly"), [((error("StopIteration"),), ""), ((), "cause-lost")]
+)
+def test_an_error_keeps_what_it_was_raised_from(behind: Any, anomaly: str) -> None:
+    """A StopIteration that leaked from a generator is still behind the error that it became."""
+    leaked = Error(("RuntimeError", "Exception"), "generator raised StopIteration", behind=behind)
+
+    trace = traced(failing("Leaked"), None, leaked)
+
+    assert judged("sampler.error-through", trace) == anomaly
+
+
 GROWN = [Iterate(), Resize(4), Iterate()]
 
 

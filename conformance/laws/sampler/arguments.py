@@ -166,7 +166,8 @@ def _not_through(trace: Trace, probe: Probe, event: Event) -> Violation | None:
     if event.error.kind != kind or event.error.message != message:
         saw = f"instead of {kind}: {message} the caller got {event.error}"
         return Violation("error-changed", saw)
-    if probe.what in LEAKED and not any(e.is_a("StopIteration") for e in event.error.behind):
+    behind = any(error.is_a("StopIteration") for error in event.error.behind)
+    if probe.what in LEAKED and not behind and len(trace.ranks) == 1:
         saw = f"{kind}: {message} came without the StopIteration that it was raised from"
         return Violation("cause-lost", saw)
     if trace.case.role == "BatchSampler" and event.value is not None:
