@@ -18,7 +18,7 @@ import torch
 from conformance import loading as lo
 from conformance import operations as op
 from conformance.baseline import Deviation, read_baseline
-from conformance.candidate import Description, Source
+from conformance.candidate import Description, Source, describe
 from conformance.case import Case
 from conformance.clauses import clauses
 from conformance.datasets import Collate, Fault, Init, Mapped, Order, Stream
@@ -313,3 +313,19 @@ def test_a_spent_probe_is_a_generator() -> None:
 
     assert "(place for place in range(4))" in text
     assert [*PROBES["Spent"](4)] == [*range(4)]
+
+
+def test_a_file_gives_its_own_worker_info(tmp_path: Path) -> None:
+    """`get_worker_info` beside a loader in a file is imported from that file by its own name."""
+    file = tmp_path / "mine.py"
+    file.write_text(
+        "from reference import DataLoader, get_worker_info\nclass Mine(DataLoader): ..."
+    )
+    case = Case("DataLoader", {"dataset": Mapped(4, gives="own-torch"), "num_workers": 2}, [])
+    found = Found(case, Trace(case, (RankTrace(0, (Event(None),)),)), Violation("by-hand", ""))
+
+    text = reproduction(
+        describe(Source(f"{file}:Mine")), clauses()["workers.object-rng"], case.role, found
+    )
+
+    assert "from mine import Mine, get_worker_info" in text

@@ -7,6 +7,7 @@ import sysconfig
 from pathlib import Path
 
 from conformance.candidate import Description
+from conformance.copying import FILE
 from conformance.report.reproduction.draft import Draft
 
 SHIPPED = "conformance.adapters."
@@ -20,10 +21,11 @@ def role_name(draft: Draft, role: str) -> str:
     candidate = draft.candidate
     if role not in candidate.roles:
         return stand_in(draft, role)
-    if role == "get_worker_info" and candidate.beside:
-        draft.names[candidate.beside].add(role)
-        return role
     module = module_name(candidate)
+    if role == "get_worker_info" and candidate.beside:
+        its_own = candidate.beside.startswith(FILE)
+        draft.names[module if its_own else candidate.beside].add(role)
+        return role
     holder = candidate.source.text.partition(":")[2]
     attribute = dict(candidate.source.names).get(role, role)
     if not holder:
