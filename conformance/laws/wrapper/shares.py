@@ -103,7 +103,7 @@ def small(trace: Trace) -> Violation | None:
 @law("wrapper.agree")
 def agree(trace: Trace) -> Violation | None:
     require(trace.done and len(trace.ranks) > 1)
-    refused = [_refusal(rank.events) for rank in trace]
+    refused = [refusal(rank.events) for rank in trace]
     if all(refused):
         return None
     if any(refused):
@@ -118,7 +118,7 @@ def agree(trace: Trace) -> Violation | None:
     return None
 
 
-def _refusal(events: tuple[Event, ...]) -> str:
+def refusal(events: tuple[Event, ...]) -> str:
     """The clear error with which a rank refused, if it did."""
     found = [event.error for event in events if event.error and event.error.is_a(*REFUSALS)]
     return str(found[0]) if found else ""
