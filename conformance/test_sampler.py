@@ -11,8 +11,8 @@ from conformance.scenarios.refusals import FLAGS, REFUSALS
 
 @prove(
     {
-        "sampler.works": (cases.TOUR, cases.VALIDATED),
-        "sampler.returns": (cases.TOUR, cases.RAISING_TOGETHER, cases.VALIDATED),
+        "sampler.works": (cases.TOUR, cases.VALIDATED, cases.SURROUNDED, cases.HELD_OPEN),
+        "sampler.returns": (cases.TOUR, cases.RAISING_TOGETHER, cases.HELD_OPEN),
         "sampler.quiet": (cases.TOUR,),
         "sampler.ends": (cases.TOUR, cases.RESIZED),
         "sampler.length": (

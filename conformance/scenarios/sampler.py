@@ -153,9 +153,9 @@ def _flags(setting: Setting) -> Iterator[Case]:
 
 INNER_EPOCHS = Scenario("inner epochs", _inner_epochs)
 TOUR = scenario("tour", plans.tour, more=subjects.sources, large=plans.once)
-VALIDATED = scenario(
-    "inference mode", around.validated, around.held_open, around.anywhere_within, share=0.1
-)
+VALIDATED = scenario("inference mode", around.validated, share=0.1)
+SURROUNDED = scenario("loop and autocast", around.anywhere_within, share=0.1)
+HELD_OPEN = scenario("held open", around.held_open, share=0.1)
 LEN_BETWEEN = scenario("len between", plans.len_between, more=subjects.uncounted)
 IDLE = scenario("idle iterator", plans.idle_between)
 RESTART = scenario("restart", plans.restart)
