@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from conformance.operations import Drain, Iterate, Open, Operation, Rebuild, Take, Validate, Within
+from conformance.operations import Drain, Iterate, Open, Operation, Rebuild, Take
 
 
 @dataclass(frozen=True, repr=False)
@@ -264,5 +264,5 @@ LOADING: tuple[type[Operation], ...] = (
     Consume, Reload, Printed, Inform, Devices, Contexts, Pinned, Carry, Overlap,
 )  # fmt: skip
 
-CALLS = (Rebuild, Reload, Open, Take, Drain, Iterate, Validate, Within, Drop)
+CALLS = (Rebuild, Reload, Open, Take, Drain, Iterate, Drop)
 """Operations in which a loader is called, or let go."""

@@ -17,7 +17,7 @@ from conformance.trace import Trace
 ENOUGH = 16
 """From so many places on two equal shuffles are no accident: 1/16! is below 5e-14."""
 
-PASS = (type(None), op.Rebuild, op.Iterate, op.Validate, op.Within, op.Passes, op.Drain)
+PASS = (type(None), op.Rebuild, op.Iterate, op.Passes, op.Drain)
 """The operations that make a sampler or read a whole pass."""
 
 

@@ -212,7 +212,7 @@ class LoaderSeen(Seen):
         self.draft, self.reported = draft, Counter[str]()
 
     def one(self, event: Event) -> list[Any]:
-        if type(event.operation) in (op.Iterate, op.Validate, op.Within, op.Take, op.Drain):
+        if isinstance(event.operation, (op.Iterate, op.Take, op.Drain)):
             told = isinstance(event.value, Items) and not formless(self.draft)
             found = batches(event.value) if told else []
             return [*found, event.error.kind] if event.error else found

@@ -26,8 +26,7 @@ UNSEEDED = ("SequentialSampler", "BatchSampler", "DatasetFromSampler")
 """Roles that have nothing to draw: global states need no seed for them."""
 
 LOOKING = (
-    op.Iterate, op.Validate, op.Within, op.Take, op.Drain, op.Passes, op.Epochs, op.Open,
-    op.Inner, op.Twin, op.Globals,
+    op.Iterate, op.Take, op.Drain, op.Passes, op.Epochs, op.Open, op.Inner, op.Twin, op.Globals,
 )  # fmt: skip
 """Operations in which something might be drawn."""
 
