@@ -7,6 +7,7 @@ from conformance.properties import prove
 from conformance.scenarios import iterable as cases
 from conformance.scenarios import iterable_parts as parts
 from conformance.scenarios import loader_pairs as pairs
+from conformance.scenarios import pinning
 
 
 @prove(
@@ -21,6 +22,7 @@ from conformance.scenarios import loader_pairs as pairs
             parts.BROKEN_AGAIN,
             cases.SIGNALLED,
             pairs.STREAMED_PAIRS,
+            pinning.STREAMS,
         ),
         "iterable.unsharded": (cases.UNSHARDED,),
         "iterable.length": (cases.GRID, cases.KINDS, cases.RESIZED),

@@ -11,7 +11,7 @@ from conformance.scenarios import loader_pairs as pairs
 from conformance.scenarios import loader_passes as passes
 from conformance.scenarios import loader_randomness as randomness
 from conformance.scenarios import loader_samplers as samplers
-from conformance.scenarios import workers
+from conformance.scenarios import pinning, workers
 
 
 @prove(
@@ -25,6 +25,7 @@ from conformance.scenarios import workers
             forms.SIGNALLED,
             cases.GROUPED,
             pairs.MAPPED_PAIRS,
+            pinning.MODES,
         ),
         "loader.fetch-once": (
             cases.MODES,
@@ -58,10 +59,15 @@ def test_global_states(check: Check) -> None:
 
 @prove(
     {
-        "loader.errors": (passes.ERRORS, streams.BROKEN, streams.BROKEN_AGAIN),
+        "loader.errors": (passes.ERRORS, streams.BROKEN, streams.BROKEN_AGAIN, pinning.ERRORS),
         "loader.stop-iteration": (passes.STOPS, passes.STOPPED_STARTS),
         "loader.reject": (cases.REFUSALS,),
-        "loader.after-error": (passes.AFTER, passes.GIVEN_UP, pairs.FAILING_PAIRS),
+        "loader.after-error": (
+            passes.AFTER,
+            passes.GIVEN_UP,
+            pairs.FAILING_PAIRS,
+            pinning.AFTER,
+        ),
     }
 )
 def test_errors(check: Check) -> None:
@@ -71,9 +77,9 @@ def test_errors(check: Check) -> None:
 
 @prove(
     {
-        "loader.independent": (passes.BESIDE,),
+        "loader.independent": (passes.BESIDE, pinning.BESIDE),
         "loader.ends": (passes.ENDS, passes.ENDS_IDLE),
-        "loader.reused-buffer": (passes.BUFFERS,),
+        "loader.reused-buffer": (passes.BUFFERS, pinning.BUFFERS),
     }
 )
 def test_passes(check: Check) -> None:

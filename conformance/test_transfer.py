@@ -13,6 +13,7 @@ from conformance.scenarios import transfer as cases
         "transfer.containers": (cases.PINNED,),
         "transfer.values": (cases.PINNED, cases.PERSISTENT),
         "transfer.pinned": (cases.PINNED,),
+        "transfer.objects": (cases.OBJECTS,),
         "transfer.device": (cases.DEVICE,),
         "transfer.error": (cases.ERRORS,),
         "transfer.persistent": (cases.PERSISTENT,),

@@ -5,18 +5,24 @@ from __future__ import annotations
 from conformance.conclusion import Check
 from conformance.properties import prove
 from conformance.scenarios import iterable_parts as streams
+from conformance.scenarios import pinning, workers
 from conformance.scenarios import worker_deaths as deaths
 from conformance.scenarios import worker_failures as cases
-from conformance.scenarios import workers
 
 
 @prove(
     {
-        "workers.errors": (cases.ERRORS, streams.BROKEN, streams.BROKEN_AGAIN, cases.UNSENDABLE),
+        "workers.errors": (
+            cases.ERRORS,
+            streams.BROKEN,
+            streams.BROKEN_AGAIN,
+            cases.UNSENDABLE,
+            pinning.WORKER_ERRORS,
+        ),
         "workers.error-attributes": (cases.ERRORS,),
-        "workers.death": (deaths.DEATHS,),
-        "workers.death-soon": (deaths.DEATHS,),
-        "workers.dead-iterator": (deaths.DEATHS,),
+        "workers.death": (deaths.DEATHS, pinning.DEATHS),
+        "workers.death-soon": (deaths.DEATHS, pinning.DEATHS),
+        "workers.dead-iterator": (deaths.DEATHS, pinning.DEATHS),
         "workers.no-hang": (
             cases.UNSENDABLE,
             deaths.DEATHS,
@@ -24,6 +30,7 @@ from conformance.scenarios import workers
             cases.UNFORKED,
             cases.BURSTING,
             workers.CROWDED,
+            pinning.DEATHS,
         ),
         "workers.error-place": (cases.PLACES, cases.LATE_PLACES, cases.SAMPLING, cases.UNSENDABLE),
         "workers.init-error": (cases.STARTS,),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from conformance.conclusion import Check
 from conformance.properties import prove
 from conformance.scenarios import loader_pairs as pairs
+from conformance.scenarios import pinning
 from conformance.scenarios import worker_kept as kept
 from conformance.scenarios import worker_starts as starts
 from conformance.scenarios import worker_state as state
@@ -21,10 +22,23 @@ from conformance.scenarios import workers as cases
             cases.ALIKE,
             cases.STARTED,
             cases.CROWDED,
+            pinning.COMPLETION_ORDERS,
+            pinning.ORDERS,
         ),
         "workers.start-method": (starts.METHODS,),
-        "workers.unordered": (cases.UNORDERED, cases.UNORDERED_AFTER, cases.ORDERS),
-        "workers.backpressure": (cases.AHEAD, cases.LATE, cases.ORDERS, pairs.AHEAD_PAIRS),
+        "workers.unordered": (
+            cases.UNORDERED,
+            cases.UNORDERED_AFTER,
+            cases.ORDERS,
+            pinning.UNORDERED,
+        ),
+        "workers.backpressure": (
+            cases.AHEAD,
+            cases.LATE,
+            cases.ORDERS,
+            pairs.AHEAD_PAIRS,
+            pinning.AHEAD,
+        ),
         "workers.busy": (cases.AHEAD,),
         "workers.prefetch": (cases.AHEAD,),
         "workers.read-ahead": (cases.AHEAD, cases.LATE, pairs.AHEAD_PAIRS),
@@ -43,12 +57,12 @@ def test_workers(check: Check) -> None:
         "workers.object-rng": (streams.OWN_GENERATORS,),
         "workers.state": (state.TOLD, state.TOLD_SPAWNED),
         "workers.set-epoch": (state.EPOCHS, state.EPOCHS_LATE),
-        "workers.persistent": (kept.KEPT_WORKERS,),
+        "workers.persistent": (kept.KEPT_WORKERS, pinning.KEPT_WORKERS),
         "workers.kept": (kept.KEPT_ALIVE,),
         "workers.sampler-once": (state.ASKED, state.ASKED_AGAIN),
-        "workers.two-iterators": (state.PAIRS,),
+        "workers.two-iterators": (state.PAIRS, pinning.PAIRS),
         "workers.ranks": (state.RANKS,),
-        "workers.timeout": (state.TIMEOUTS,),
+        "workers.timeout": (state.TIMEOUTS, pinning.TIMEOUTS),
     }
 )
 def test_worker_state(check: Check) -> None:

@@ -71,6 +71,27 @@ def test_one_warning_is_enough(ours, theirs, anomaly):
 
 
 @pytest.mark.parametrize(
+    ("texts", "anomaly"),
+    [
+        (("Pinnable 0, pinned", "Pinnable 1, pinned"), ""),
+        (("Pinnable 0, pinned", "Pinnable 1"), "not-asked"),
+        (("dict{'x': list(Pinnable 0, pinned), 'y': tuple(Pinnable -1)}",), "not-asked"),
+        (("NoneType",), "not-asked"),
+    ],
+)
+def test_objects_that_pin_themselves_are_asked(texts, anomaly):
+    """What such a method gives is delivered, at any depth; an exception is told as one."""
+    plan = [Devices(), ONE, TEXT]
+
+    found = trace(Mapped(2, gives="pinnable"), plan, [ONE_DEVICE, [], texts])
+    raised = trace(Mapped(2, gives="pinnable"), plan, [ONE_DEVICE, error("TypeError"), texts])
+
+    assert judged("transfer.objects", found) == anomaly
+    assert judged("transfer.objects", raised) == "crash"
+    assert judged("transfer.objects", trace(Mapped(2), plan, [ONE_DEVICE, [], texts])) == UNMET
+
+
+@pytest.mark.parametrize(
     ("ours", "containers", "values"),
     [
         (f"Point({PINNED}, int 1)", "", ""),

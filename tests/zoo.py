@@ -33,6 +33,7 @@ WRONG = (
     "loaders_values", "loaders_samplers", "loaders_errors", "loaders_passes", "workers",
     "worker_state", "worker_streams", "worker_timeouts", "worker_failures", "worker_idles",
     "worker_starts", "worker_deaths", "streams", "stream_lengths", "stream_ends", "transfers",
+    "pinning_threads",
     "lifecycles", "lifecycle_interrupts", "lifecycle_deaths", "balanced", "balanced_orders",
     "sequences", "returns", "epochs", "sizes", "relations", "wrapper_shuffles", "wrapped_kinds",
     "scales", "labels", "left_behind", "borders", "thresholds", "stream_turns", "worker_limits",
@@ -77,7 +78,7 @@ class Fault:
 
     anomaly: what the first clause calls it, "" if that is left open. cites: rows of the corpus of
     reported bugs, such as B048. profile: the one in which it is wrong. devices: the accelerators
-    that a machine must have to tell it from a right class, where a clause is about them.
+    that a machine must have to tell it from a right class; one where a clause is about them.
     """
 
     module: str
@@ -87,7 +88,7 @@ class Fault:
     anomaly: str
     cites: tuple[str, ...]
     profile: str = "core"
-    devices: int = 1
+    devices: int = 0
 
     @property
     def here(self) -> list[str]:
@@ -97,7 +98,8 @@ class Fault:
     def _judged(self, clause: str) -> bool:
         if clause == "transfer.no-accelerator":
             return not has_accelerator()
-        return not clauses()[clause].accelerator or accelerators() >= self.devices
+        needed = max(self.devices, clauses()[clause].accelerator)
+        return not needed or accelerators() >= needed
 
     @property
     def text(self) -> str:
@@ -147,5 +149,5 @@ def wrong() -> Iterator[Fault]:
                 tuple(kind.CAUGHT_BY), getattr(kind, "ANOMALY", ""),  # type: ignore[attr-defined]
                 tuple(dict.fromkeys(CITED.findall(said))),
                 getattr(importlib.import_module(module), "PROFILE", "core"),
-                getattr(kind, "DEVICES", 1),
+                getattr(kind, "DEVICES", 0),
             )  # fmt: skip

@@ -26,7 +26,8 @@ from conformance.laws.loading import (
 )  # fmt: skip
 from conformance.trace import Event, RankTrace, Trace
 
-TENSOR = re.compile(r"Tensor\([^()]*\)")
+TENSOR = re.compile(r"Tensor\((?:[^()]|\([^()]*\))*\)")  # a complex number has brackets, too
+OBJECT = re.compile(r"Pinnable -?\d+(, pinned)?")
 
 ERROR_S = 10.0
 """The bound for an exception to arrive."""
@@ -138,6 +139,21 @@ def pinned(trace: Trace) -> Violation | None:
         if left:
             saw = f"{len(left)} of {count} tensors are not pinned: {', '.join(left[:4])}"
             return Violation("not-pinned", saw, about=gives(trace))
+    return None
+
+
+@law("transfer.objects")
+def objects(trace: Trace) -> Violation | None:
+    rank, kind = pinning(trace, 1), gives(trace)
+    passes = _described(rank.events)
+    require(kind.startswith("pinnable") and passes)
+    for event, delivered in passes:
+        if event.error is not None:
+            return Violation("crash", f"raised {event.error}", about=kind)
+        found = [each for text in delivered for each in OBJECT.finditer(text)]
+        if not found or not all(each[1] for each in found):
+            saw = f"objects that pin themselves were not asked to: {delivered}"
+            return Violation("not-asked", saw, about=kind)
     return None
 
 

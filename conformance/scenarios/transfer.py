@@ -16,6 +16,7 @@ from conformance.loading import Carry, Contexts, Describe, Devices, Overlap, Pin
 from conformance.machine import has_accelerator
 from conformance.operations import Drain, Iterate, Open, Operation, Rebuild, Take
 from conformance.scenarios import Scenario, Setting
+from conformance.scenarios.loader_forms import KNOWN, of
 from conformance.scenarios.loading import loader
 
 COLLATED = (
@@ -38,6 +39,8 @@ KEPT = ("bag", "row", "pair", "range", "nested", "named", "none", "foreign", "ar
 KEEP: dict[str, Any] = {"batch_size": None, "collate_fn": Collate("list")}
 
 SHOWN: list[Operation] = [Iterate(), Describe()]
+
+LISTED: dict[str, Any] = {"batch_size": 2, "collate_fn": Collate("list")}
 
 PLAIN = Rebuild((("pin_memory", False),))
 
@@ -78,7 +81,24 @@ def _without(setting: Setting) -> Iterator[Case]:
 
 
 def _pinned(setting: Setting) -> Iterator[Case]:
-    return _containers()
+    """Then whatever a batch may be made of, in a few passes, and containers of rarer kinds."""
+    yield from _containers()
+    data = of(KNOWN, 2 * len(KNOWN))
+    for options in ({"batch_size": 2}, LISTED):
+        for workers in (0, 2):
+            yield loader(data, BOTH, pin_memory=True, num_workers=workers, **options)
+    for gives in ("mapping", "struct", "views", "wide"):
+        yield loader(Mapped(2, gives=gives), BOTH, pin_memory=True, num_workers=0, **KEEP)
+    yield loader(Stream(5), BOTH, pin_memory=True, num_workers=2, batch_size=2)
+
+
+def _objects(setting: Setting) -> Iterator[Case]:
+    """Objects that pin themselves: a batch that is one, in a list, and further inside."""
+    for gives, workers in itertools.product(("pinnable", "pinnables"), (0, 2)):
+        for options in (KEEP, LISTED):
+            data = Mapped(3, gives=gives)
+            plan = [Devices(), *SHOWN]
+            yield loader(data, plan, pin_memory=True, num_workers=workers, **options)
 
 
 def _device(setting: Setting) -> Iterator[Case]:
@@ -125,8 +145,9 @@ def _overlap(setting: Setting) -> Iterator[Case]:
 
 WITHOUT = Scenario("no-accelerator", _without)
 PINNED = Scenario("pinned", _pinned)
+OBJECTS = Scenario("pinning-themselves", _objects)
 DEVICE = Scenario("pinning-device", _device)
 ERRORS = Scenario("unpinnable", _errors)
-PERSISTENT = Scenario("pinned-persistent", _persistent)
+PERSISTENT = Scenario("persistent-pinning", _persistent)
 STAGING = Scenario("staging", _staging)
 OVERLAP = Scenario("overlap", _overlap)

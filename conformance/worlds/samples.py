@@ -98,6 +98,19 @@ def _pair(i: int, data: Any) -> Pair:
     return pair
 
 
+class Pinnable:
+    """Pins itself: what it gives instead says that it is pinned."""
+
+    def __init__(self, index: int, pinned: bool = False) -> None:
+        self.index, self.pinned = index, pinned
+
+    def __repr__(self) -> str:
+        return f"{self.index}, pinned" if self.pinned else f"{self.index}"
+
+    def pin_memory(self) -> Pinnable:
+        return Pinnable(self.index, True)
+
+
 class Parcel:
     """Stands for an index; reports when it is pickled in a worker and unpickled elsewhere."""
 
@@ -263,6 +276,8 @@ SAMPLES: dict[str, Callable[[int, Any], Any]] = {
     "sparse": _sparse,
     "wide": _wide,
     "range": lambda i, _: {"x": torch.tensor(i), "ids": range(i, i + 2)},
+    "pinnable": lambda i, _: Pinnable(i),
+    "pinnables": lambda i, _: {"x": [Pinnable(i), torch.tensor(i)], "y": (Pinnable(-i), "s")},
 }
 """Ways to make item `i` of a dataset `data`."""
 
@@ -297,7 +312,7 @@ def describe(item: Any) -> str:
         if item.size > 200:
             return f"{name} of {describe(torch.as_tensor(item))}"
         return f"{name}({item.dtype}, {list(item.shape)}, {item.tolist()})"
-    told = isinstance(item, (int, float, set, type, BaseException))
+    told = isinstance(item, (int, float, set, type, BaseException, Pinnable))
     return f"{name} {item!r}" if told else name
 
 

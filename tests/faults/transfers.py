@@ -11,6 +11,7 @@ from __future__ import annotations
 import itertools
 import threading
 import warnings
+import weakref
 from collections.abc import Iterator
 from typing import Any
 
@@ -149,6 +150,33 @@ def _deep(batch: Any) -> bool:
     return inside and any(isinstance(value, (dict, list, tuple)) for value in values)
 
 
+class ObjectsAsTheyAre(_Pinning):
+    """Objects that pin themselves are delivered as they are."""
+
+    CAUGHT_BY = ("transfer.objects",)
+    ANOMALY = "not-asked"
+
+    def pin(self, batch: Any) -> Any:
+        return _known_only(batch, itself=False)
+
+
+class OnlyTheBatchItself(_Pinning):
+    """A batch that pins itself is asked to, and objects inside a batch are not."""
+
+    CAUGHT_BY = ("transfer.objects",)
+
+    def pin(self, batch: Any) -> Any:
+        return _known_only(batch, itself=True)
+
+
+def _known_only(batch: Any, itself: bool) -> Any:
+    if isinstance(batch, dict):
+        return {key: _known_only(value, False) for key, value in batch.items()}
+    if isinstance(batch, (list, tuple)):
+        return type(batch)([_known_only(value, False) for value in batch])
+    return pin_memory(batch) if itself or isinstance(batch, torch.Tensor) else batch
+
+
 class NotInWorkers(data.DataLoader):  # type: ignore[type-arg]
     """With workers nothing is pinned."""
 
@@ -255,6 +283,43 @@ class OneBuffer(_Pinning):
         if kept is None or kept.shape != batch.shape or kept.dtype != batch.dtype:
             kept = self.buffer = pin_memory(batch)
         return kept.copy_(batch)
+
+
+class RingOfBuffers(_Pinning):
+    """A few pinned buffers serve in turn, whoever still holds the batch that lies in one."""
+
+    CAUGHT_BY = ("loader.reused-buffer", "transfer.staging")
+    DEVICES = 1
+    COUNT = 3
+
+    def pin(self, batch: Any) -> Any:
+        if not isinstance(batch, torch.Tensor):
+            return pin_memory(batch)
+        rings: dict[Any, list[torch.Tensor]] = self.__dict__.setdefault("rings", {})
+        ring = rings.setdefault((batch.shape, batch.dtype), [])
+        if len(ring) < self.COUNT:
+            ring.append(pin_memory(batch))
+            return ring[-1]
+        ring.append(ring.pop(0))
+        return ring[-1].copy_(batch)
+
+
+class PoolOfBuffers(_Pinning):
+    """A pinned buffer serves again once nobody holds its batch, also while it is being copied."""
+
+    CAUGHT_BY = ("transfer.staging",)
+    ANOMALY = "overwritten"
+
+    def pin(self, batch: Any) -> Any:
+        if not isinstance(batch, torch.Tensor):
+            return pin_memory(batch)
+        idle: list[torch.Tensor] = self.__dict__.setdefault("idle", [])
+        fit = [one for one in idle if one.shape == batch.shape and one.dtype == batch.dtype]
+        buffer = fit[0].copy_(batch) if fit else pin_memory(batch)
+        idle[:] = [one for one in idle if one is not buffer]
+        delivered = buffer.view_as(buffer)
+        weakref.finalize(delivered, idle.append, buffer)
+        return delivered
 
 
 class NeverPinned(data.DataLoader):  # type: ignore[type-arg]
