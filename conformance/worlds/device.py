@@ -70,14 +70,14 @@ def contexts(rank: LoaderRank, _: lo.Contexts) -> Found:
 
 
 def pinned(rank: LoaderRank, _: lo.Pinned) -> Found:
-    """Dense tensors in the main memory only."""
+    """Dense tensors in the main memory only; one without elements has no memory to pin."""
     found = list(_leaves(rank.delivered, "batches"))
     return (len(found), tuple(path for path, tensor in found if not tensor.is_pinned())[:20]), None
 
 
 def _leaves(value: Any, path: str) -> Iterator[tuple[str, torch.Tensor]]:
     if isinstance(value, torch.Tensor):
-        if value.device.type == "cpu" and value.layout is torch.strided:
+        if value.device.type == "cpu" and value.layout is torch.strided and value.numel():
             yield path, value
     elif isinstance(value, (dict, list, tuple)):
         pairs = value.items() if isinstance(value, dict) else enumerate(value)

@@ -276,6 +276,7 @@ SAMPLES: dict[str, Callable[[int, Any], Any]] = {
     "sparse": _sparse,
     "wide": _wide,
     "range": lambda i, _: {"x": torch.tensor(i), "ids": range(i, i + 2)},
+    "expanded": lambda i, _: torch.tensor([i]).expand(3),
     "pinnable": lambda i, _: Pinnable(i),
     "pinnables": lambda i, _: {"x": [Pinnable(i), torch.tensor(i)], "y": (Pinnable(-i), "s")},
 }

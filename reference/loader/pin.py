@@ -33,9 +33,17 @@ def accelerated() -> bool:
 
 def pinned(value: Any) -> Any:
     """A copy with every tensor in pinned memory; containers and all other leaves as they were."""
+    if isinstance(value, torch.Tensor):
+        return _apart(value).pin_memory()
     if hasattr(value, "pin_memory"):
         return value.pin_memory()
     return mapped(pinned, value)
+
+
+def _apart(tensor: torch.Tensor) -> torch.Tensor:
+    """The same tensor, its elements apart in memory: of an expanded one they cannot be pinned."""
+    expanded = tensor.layout is torch.strided and not tensor.is_nested and 0 in tensor.stride()
+    return tensor.contiguous() if expanded else tensor
 
 
 def pin_outcome(outcome: Outcome) -> Outcome:

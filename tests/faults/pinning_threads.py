@@ -136,7 +136,6 @@ class NewestFirst(_Threaded):
     """Of the batches that are pinned the newest is delivered first."""
 
     CAUGHT_BY = ("workers.same-order", "loader.batches")
-    ANOMALY = "out-of-order"
     DEVICES = 1
 
     def queue(self) -> queue.Queue[_Told]:

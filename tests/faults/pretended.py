@@ -15,13 +15,19 @@ _PINNED: list[tuple[int, torch.Tensor]] = []
 
 
 def _pin(tensor: torch.Tensor, device: Any = None) -> torch.Tensor:
+    if tensor.layout is torch.strided and tensor.numel() and _overlaps(tensor):
+        raise RuntimeError("unsupported operation: elements of the written-to tensor share memory")
     copy = tensor.clone()
     _PINNED.append((copy.untyped_storage().data_ptr(), copy))
     return copy
 
 
+def _overlaps(tensor: torch.Tensor) -> bool:
+    return any(not step and n > 1 for step, n in zip(tensor.stride(), tensor.shape, strict=True))
+
+
 def _is_pinned(tensor: torch.Tensor, device: Any = None) -> bool:
-    if tensor.layout != torch.strided:
+    if tensor.layout != torch.strided or not tensor.numel():
         return False
     return any(tensor.untyped_storage().data_ptr() == place for place, _ in _PINNED)
 

@@ -58,7 +58,7 @@ GIVES = {
     "bag": "Bag(f'bag {{i}}', x=torch.tensor([i]), y=[b'b', torch.tensor(0.5)])",
     "row": "_row(i, self)", "pair": "_pair(i, self)",
     "range": "{{'x': torch.tensor(i), 'ids': range(i, i + 2)}}",
-    "pinnable": "Pinnable(i)",
+    "expanded": "torch.tensor([i]).expand(3)", "pinnable": "Pinnable(i)",
     "pinnables": "{{'x': [Pinnable(i), torch.tensor(i)], 'y': (Pinnable(-i), 's')}}",
     "views": "(lambda x: [x, x.t(), x[::2], x[1:]])(torch.arange(9600).reshape(96, 100) + i)",
     "turned": "dict([('x', i), ('y', i + 10)][:: -1 if i % 2 else 1])",
