@@ -200,8 +200,8 @@ class Search(Judge):
         for deviation in known:
             trace = self._replayed(deviation.case)
             violation = self.judge(deviation.case, trace)
-            if violation is None and deviation.occurs == "sometimes":
-                continue
+            if violation is None and (deviation.occurs == "sometimes" or not trace.done):
+                continue  # what did not come back, or not in time, says nothing either way
             if violation is None:
                 return self._said(STALE, f"it no longer occurs: {remedy(deviation)}")
             found = Found(deviation.case, trace, violation)

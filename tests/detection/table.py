@@ -40,8 +40,9 @@ CPU seconds are those of all processes together. The machine had other work: its
 {load} in the median on {cores} cores, so wall seconds are far above those of an idle machine.
 "Alone": CPU seconds of the first named clause that told, by itself, without start-up.
 
-Faults of `transfers` that need an accelerator were searched for on another machine, with an H100,
-16 cores, Python 3.12 and torch 2.11; one needs two accelerators to be told from a right loader.
+Faults that need an accelerator (`pinning_threads`, and most of `transfers`) were searched for on
+another machine, with an H100, 16 cores, Python 3.12 and torch 2.11; one needs two of them to be
+told from a right loader.
 """
 
 

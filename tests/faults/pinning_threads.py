@@ -128,8 +128,11 @@ class OneQueueForAll(_Threaded):
     DEVICES = 1
 
     def queue(self) -> queue.Queue[_Told]:
-        kept: queue.Queue[_Told] = self.__dict__.setdefault("kept", super().queue())
+        kept: queue.Queue[_Told] = self.__dict__.setdefault("kept", queue.Queue())
         return kept
+
+    def fill(self, batches: Iterator[Any], pinned: queue.Queue[_Told], left: Any) -> None:
+        super().fill(batches, pinned, threading.Event())
 
 
 class NewestFirst(_Threaded):
