@@ -120,7 +120,7 @@ def _of_loaders(
     for part, some in groupby(shared[first:], itemgetter(0)):
         if part == TELLING[-1]:
             examiner.expect(candidate, (search.prop for search in loaders))
-        _begun(examiner, left, BESIDE[part] if part < len(BESIDE) else None, part == PARTS[-1])
+        _begun(examiner, left, part)
         for one in some:
             yield _together(*one)
             ready = [_ready(examiner, one) for one in left]
@@ -157,13 +157,16 @@ def _each(search: Search, part: int) -> Iterator[_Apart]:
             yield _Apart(search, part, scenario, place, (candidate.source, case))
 
 
-def _begun(examiner: Examiner, waiting: list[_Apart], room: int | None, last: bool) -> None:
-    """Begin what has not begun, as soon as there is room: of patient clauses and of all others in
-    turns; beside the last part those that take the processor for a second."""
+def _begun(examiner: Examiner, waiting: list[_Apart], part: int) -> None:
+    """Begin what has not begun, as soon as there is room, beside a part: of patient clauses and of
+    all others in turns; those that take the processor for a second once the telling have had it to
+    themselves, and beside the last part those of them that have told of nothing."""
     soon = [one for one in waiting if not _starts_slowly(one)]
-    turns = zip_longest(filter(_is_patient, soon), filterfalse(_is_patient, soon))
-    in_order = chain(chain.from_iterable(turns), filter(_starts_slowly, waiting if last else ()))
-    keys = (one.key for one in in_order if one)
+    slow = filter(_starts_slowly, waiting if part >= max(TELLING) else ())
+    turns = [filter(_is_patient, soon), filterfalse(_is_patient, soon)]
+    turns.append(one for one in slow if one.part in TELLING or part == PARTS[-1])
+    keys = (one.key for one in chain.from_iterable(zip_longest(*turns)) if one)
+    room = BESIDE[part] if part < len(BESIDE) else None
     examiner.worlds.window.expect((key for key in keys if key not in examiner.alone), room)
 
 
