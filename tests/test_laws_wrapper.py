@@ -9,7 +9,16 @@ import pytest
 from by_hand import UNMET, error, judged, traced
 
 from conformance.case import Case
-from conformance.operations import Inner, Iterate, Operation, Resize, SetEpoch, Twin
+from conformance.operations import (
+    Inner,
+    Iterate,
+    Open,
+    Operation,
+    Resize,
+    SetEpoch,
+    Take,
+    Twin,
+)
 from conformance.recipes import Data, Generator, Probe, Torch
 from conformance.trace import Trace
 
@@ -45,6 +54,20 @@ def test_what_the_twin_does_not_repeat_is_not_repeated(second: list[int], anomal
     """A wrapper repeats its pass only where the inner sampler does."""
     plan = (Iterate(), Iterate(), Twin(), Twin())
     trace = traced(around(RANDOM, *plan), [1, 2, 0], second, [1, 2, 0], [2, 0, 1])
+
+    assert judged("wrapper.fresh-draw", trace) == anomaly
+
+
+@pytest.mark.parametrize(
+    ("second", "third", "anomaly"),
+    [(1, [2, 0, 1], ""), (0, [1, 2, 0], "stale-draw"), (1, [0, 1, 2], "stale-draw")],
+)
+def test_a_pass_that_was_broken_off_is_not_given_again(
+    second: int, third: list[int], anomaly: str
+) -> None:
+    """Each pass of an inner sampler that goes on begins elsewhere, whole or broken off before."""
+    plan = (Open("a"), Take("a"), Open("a"), Take("a"), Iterate())
+    trace = traced(around(Probe("Turning", 3), *plan), None, [0], None, [second], third)
 
     assert judged("wrapper.fresh-draw", trace) == anomaly
 

@@ -183,6 +183,9 @@ def _turning(setting: Setting) -> Iterator[Case]:
         measured: Plan = [Len(), Iterate(), Len(), Iterate(), Len(), Inspect()]
         for kind in ("Turning", "Unsized"):
             yield wrapped(Probe(kind, count), measured, width, unshuffled(setting))
+    broken: Plan = [Open("a"), Take("a"), Open("a"), Take("a"), Open("a"), Drain("a"), Iterate()]
+    for count, width in itertools.product((7, 12), (1, 2, 3)):
+        yield wrapped(Probe("Turning", count), broken, width, unshuffled(setting))
 
 
 def _cuts(setting: Setting) -> list[dict[str, Any]]:

@@ -222,3 +222,21 @@ class SignOfTheSeed(DistributedSamplerWrapper):
 
     def _pass_seed(self) -> int:
         return mix(random.Random(self.seed).getrandbits(62), self.epoch)
+
+
+class ServesUntilRead(DistributedSamplerWrapper):
+    """What was drawn for a pass that was broken off serves for the next pass."""
+
+    CAUGHT_BY = ("wrapper.fresh-draw",)
+    ANOMALY = "stale-draw"
+    read = True
+
+    def _draw(self) -> list[Any]:
+        if self.read:
+            self.kept = super()._draw()
+        self.read = False
+        return self.kept
+
+    def __iter__(self) -> Iterator[Any]:
+        yield from super().__iter__()
+        self.read = True

@@ -27,7 +27,7 @@ from conformance.laws.views import (
 from conformance.laws.wrapper.shares import drops, refusal
 from conformance.laws.wrapper.twins import inner_passes, numbered, told, twins
 from conformance.recipes import EPOCHED, Probe, Role
-from conformance.trace import Event, Trace
+from conformance.trace import Event, Items, RankTrace, Trace
 
 
 @law("wrapper.order")
@@ -130,6 +130,10 @@ def seen(events: tuple[Event, ...], what: str) -> Any:
 def fresh_draw(trace: Trace) -> Violation | None:
     whole = numbered(trace)
     made = rounds(whole)
+    if any(isinstance(step, op.Open) for step in trace.case.plan):
+        require(made and not shuffles(whole, made[0][0], False))
+        require(trace.policies.get("divides") != "free")
+        return next(filter(None, map(_begun_alike, trace)), None)
     require(len(made) > 1)
     first, second = global_order(made[0]), global_order(made[1])
     if _moves(whole, len(first)) and np.array_equal(first, second):
@@ -141,6 +145,23 @@ def fresh_draw(trace: Trace) -> Violation | None:
         if drawn is not None and drawn > asked:
             saw = f"rank {rank.rank}: the inner sampler was drawn {drawn} times in {asked} passes"
             return Violation("drawn-twice", saw)
+    return None
+
+
+def _begun_alike(rank: RankTrace) -> Violation | None:
+    """Of `Probe("Turning")` each pass begins at another place, be the one before broken off."""
+    begun: dict[int, int] = {}
+    opened = False
+    for number, event in enumerate(rank.events):
+        did, got = event.operation, event.value
+        opened = opened or isinstance(did, (op.Open, op.Iterate))
+        if opened and isinstance(got, Items) and len(got.values):
+            start, opened = int(got.values[0]), False
+            if start in begun:
+                saw = f"the inner sampler goes on with each pass; two passes began with {start}"
+                where = ((rank.rank, begun[start]), (rank.rank, number))
+                return Violation("stale-draw", saw, events=where, about="broken off")
+            begun[start] = number
     return None
 
 
