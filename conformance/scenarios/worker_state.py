@@ -200,9 +200,9 @@ def _timeouts(setting: Setting) -> Iterator[Case]:
     options = {"num_workers": 2, "prefetch_factor": 9, "timeout": 0.4}
     yield loader(Mapped(20, gated=1), late, "alone", **options)
     # One worker after the other tells that its data have ended.
-    ends = Stream(20, shard="uneven", lengths=(1, 2, 3), gated=1)
+    ends = Stream(32, shard="uneven", lengths=(1, 2, 3, 4, 5), gated=1)
     told = [Trickle(-1, 0.6), Open("a"), Take("a"), *opened]
-    options = {"num_workers": 4, "batch_size": 12, "drop_last": True, "timeout": 1.2}
+    options = {"num_workers": 6, "batch_size": 16, "drop_last": True, "timeout": 1.2}
     yield loader(ends, told, "alone", **options)
     # Each batch comes in time; all of them, or all that are under way, take longer than one may.
     slow = [Trickle(0, 0.2), Open("a"), Drain("a")]

@@ -10,6 +10,7 @@ import copy
 import multiprocessing
 import os
 import random
+import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from multiprocessing.context import BaseContext
@@ -247,6 +248,22 @@ class EndsRenewTimeout(Reporting):
     CAUGHT_BY = ("workers.timeout",)
     ANOMALY = "late-timeout"
     rule = _Renewing
+
+
+class _Restarting(CrewPass):
+    def _wait(self, deadline: float) -> None:
+        turns = len(self._turns)
+        super()._wait(max(deadline, self.__dict__.get("later", deadline)))
+        if len(self._turns) < turns:
+            self.__dict__["later"] = time.monotonic() + self._plan.timeout_s
+
+
+class EndsRestartTimeout(Reporting):
+    """The timeout is counted from when a worker last told of the end of its data."""
+
+    CAUGHT_BY = ("workers.timeout",)
+    ANOMALY = "late-timeout"
+    rule = _Restarting
 
 
 class _ByChance(CrewPass):
