@@ -87,6 +87,11 @@ def _ends(setting: Setting) -> Iterator[Case]:
     # Workers whose streams have ended are as idle as any.
     steps = [Rebuild(), Iterate(), Drop()]
     yield from alone(setting, Stream(8), _repeated(steps, 1), num_workers=3, **PERSISTENT)
+    # A large batch cannot be unpickled.
+    torn = Mapped(6, gives="wide", faults=(Fault("item", 2, "bursting"),))
+    steps = [Open("a"), Drain("a"), Drop("a")]
+    listed: dict[str, Any] = {"batch_size": 2, "collate_fn": Collate("list"), "num_workers": 1}
+    yield from alone(setting, torn, _repeated(steps, 1), **listed)
     # Whoever has read it to the end may hold an iterator for long.
     held: Steps = [Open("a"), Drain("a")]
     for dataset in (Mapped(8), Stream(8)):
