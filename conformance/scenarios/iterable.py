@@ -13,8 +13,8 @@ from typing import Any
 from conformance.case import Case
 from conformance.datasets import Collate, Init, Mapped, Stream
 from conformance.items import ODD
-from conformance.loading import Describe, Drop, Inform, Journal, Schedule
-from conformance.operations import Iterate, Len, Open, Operation, Rebuild, Resize, Take
+from conformance.loading import Describe, Drop, Free, Inform, Journal, Schedule, Settle, Shut
+from conformance.operations import Drain, Iterate, Len, Open, Operation, Rebuild, Resize, Take
 from conformance.scenarios import Scenario, Setting
 from conformance.scenarios.loading import PARCELS, ROLE, counted, interleavings, loader, takes
 
@@ -165,6 +165,10 @@ def _no_data(setting: Setting) -> Iterator[Case]:
     for more in ({"prefetch_factor": 1}, {"drop_last": True}, {"in_order": False}):
         if takes(setting, **more):
             yield loader(Stream(1), TWICE, "alone", num_workers=3, batch_size=2, **more)
+    # The worker without data answers first: the other waits at the gate.
+    last = Stream(5, shard="uneven", lengths=(0,), gated=1)
+    plan = [Shut(), Open("a"), Settle(), Free(), Drain("a")]
+    yield loader(last, plan, "alone", num_workers=2, prefetch_factor=1)
 
 
 def _told(setting: Setting) -> Iterator[Case]:
