@@ -131,8 +131,8 @@ def _unsendable(setting: Setting) -> Iterator[Case]:
     yield from alone(setting, Mapped(4), _repeated(steps, 1), **given)
     yield from alone(setting, Mapped(4), [Daemon(), Open("a"), Drain("a"), Drop(), Printed()])
     # Who asks the fork server for a worker, and then runs out of descriptors, cannot take it back.
-    forked = {"multiprocessing_context": "fork"}
-    forked = forked if takes(setting, **forked) else {}
+    named = takes(setting, multiprocessing_context="fork")
+    forked = {"multiprocessing_context": "fork"} if named else {}
     short = [step for spare in range(0, 16, 2) for step in _short_of(spare)]
     yield from alone(setting, Mapped(4), [*short, Leftovers(), Printed()], **forked)
     begun: Steps = [Open("a"), Drain("a"), Drop("a"), Leftovers(), Leftovers()]

@@ -40,8 +40,8 @@ KEEP: dict[str, Any] = {"batch_size": None, "collate_fn": Collate("list")}
 
 SHOWN: list[Operation] = [Iterate(), Describe()]
 
-EXPANDED = tuple(form for form in KNOWN if getattr(form, "layout", "") == "expanded")
-"""Tensors with elements that share memory, which are asked about by themselves."""
+FORMS = tuple(form for form in KNOWN if getattr(form, "layout", "") != "expanded")
+"""All but tensors with elements that share memory, which are asked about by themselves."""
 
 LISTED: dict[str, Any] = {"batch_size": 2, "collate_fn": Collate("list")}
 
@@ -86,8 +86,7 @@ def _without(setting: Setting) -> Iterator[Case]:
 def _pinned(setting: Setting) -> Iterator[Case]:
     """Then whatever a batch may be made of, in a few passes, and containers of rarer kinds."""
     yield from _containers()
-    forms = [form for form in KNOWN if form not in EXPANDED]
-    data = of(tuple(forms), 2 * len(forms))
+    data = of(FORMS, 2 * len(FORMS))
     for options in ({"batch_size": 2}, LISTED):
         for workers in (0, 2):
             yield loader(data, BOTH, pin_memory=True, num_workers=workers, **options)

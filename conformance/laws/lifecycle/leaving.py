@@ -73,8 +73,8 @@ def _limits(rank: RankTrace) -> list[str]:
 def _refused(options: dict[str, Any], rank: RankTrace) -> str:
     """What it failed for: an option that is not everybody's, or a limit."""
     held = ["dataset"] if getattr(options["dataset"], "gives", "") == "held" else []
-    options = {k: v for k, v in options.items() if v != "fork"}  # workers are forked anyhow
-    named = [k for k in options if k not in ("dataset", "num_workers")]
+    given = (k for k, v in options.items() if v != "fork")  # workers are forked anyhow
+    named = [k for k in given if k not in ("dataset", "num_workers")]
     return ", ".join([*_limits(rank), *held, *named])
 
 
