@@ -117,7 +117,12 @@ ALARM_S = 86_400
 
 @dataclass(frozen=True, repr=False)
 class Reload(Rebuild):
-    """Construct another loader over the dataset that there is, as some do for each epoch."""
+    """Construct another loader over the dataset that there is, as some do for each epoch.
+
+    beside: the one before is kept, as that for training is beside that for validation.
+    """
+
+    beside: bool = False
 
 
 @dataclass(frozen=True, repr=False)

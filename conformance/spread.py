@@ -64,7 +64,7 @@ def parts(
     """The places of a loader's cases in nine parts, as they are best looked at: some without
     workers and some with them, those that are `telling`, the others without, the rest, and those
     that are slow. Of these the telling come with the others. What is large comes with the telling,
-    what takes a group of processes after the first rest."""
+    what takes a group of processes after the first rest, or if it is telling with the others."""
     if slow:
         every = frozenset(range(len(cases)))
         return (*[NOWHERE] * 3, telling, *[NOWHERE] * 4, every - telling)
@@ -73,7 +73,8 @@ def parts(
     first, second, *rest = _cut(cases, busy - large - grouped, BUSY)
     shared = _those(cases, lambda case: case.world != "alone")
     told = large | telling - grouped - (shared & (some | first))
-    left = (others, second | grouped - large, *rest)
+    sooner = telling & grouped
+    left = (others | sooner, (second | grouped - large) - sooner, *rest)
     return (some, first - told, told, *(part - told for part in left), NOWHERE)
 
 

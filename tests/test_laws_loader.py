@@ -7,7 +7,7 @@ from by_hand import UNMET, error, journal, judged, seen, traced
 
 from conformance.case import Case
 from conformance.datasets import Collate, Mapped, Order
-from conformance.loading import Describe, Journal, Reread
+from conformance.loading import Describe, Journal, Reload, Reread
 from conformance.operations import Iterate, Len, SetEpoch
 from conformance.recipes import Values
 from conformance.trace import Error, Event, RankTrace, Trace
@@ -54,6 +54,16 @@ def test_batches_follow_the_epoch():
     assert judged("loader.batches", traced(asked, None, [1, 2, 0], None, [2, 0, 1])) == ""
     stale = traced(asked, None, [1, 2, 0], None, [1, 2, 0])
     assert judged("loader.batches", stale) == "out-of-order"
+
+
+def test_a_pass_goes_by_the_loader_that_was_built_last():
+    """Another loader over the same data has a sampler and a `collate_fn` of its own."""
+    given = (("collate_fn", Collate("double")), ("sampler", Order(3, "descending")))
+    asked = case(Mapped(3), Iterate(), Reload(given, beside=True), Iterate(), batch_size=2)
+
+    assert judged("loader.batches", traced(asked, [[0, 1], [2]], None, [[4, 2], [0]])) == ""
+    as_before = traced(asked, [[0, 1], [2]], None, [[0, 1], [2]])
+    assert judged("loader.batches", as_before) == "other-batches"
 
 
 def test_a_refused_construction():

@@ -45,7 +45,7 @@ WRONG = (
     "samplers_lapses", "loaders_lapses", "worker_lapses", "samplers_slips",
     "loaders_slips", "worker_slips", "samplers_handed", "loaders_handed", "samplers_overlooked",
     "loaders_overlooked", "worker_overlooked", "samplers_meetings", "loaders_meetings",
-    "loaders_partings", "samplers_places", "loaders_places",
+    "loaders_partings", "loaders_neighbours", "samplers_places", "loaders_places",
 )  # fmt: skip
 
 RIGHT = {

@@ -29,6 +29,13 @@ def ordered(case: Case) -> bool:
     return bool(arguments(case).get("in_order", True))
 
 
+def as_built(case: Case, rank: RankTrace, number: int) -> Case:
+    """The case whose loader was the last to be constructed before the event of this number."""
+    built = (event.operation for event in rank.events[number::-1])
+    last = next((step for step in built if isinstance(step, op.Rebuild)), op.Rebuild())
+    return case.changed(arguments={**arguments(case), **dict(last.overrides)})
+
+
 def workers(case: Case) -> int:
     """num_workers."""
     given = arguments(case).get("num_workers", 0)

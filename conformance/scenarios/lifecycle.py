@@ -96,6 +96,9 @@ def _ends(setting: Setting) -> Iterator[Case]:
     held: Steps = [Open("a"), Drain("a")]
     for dataset in (Mapped(8), Stream(8)):
         yield from alone(setting, dataset, [*held, Leftovers(), Drop("a"), *held, Leftovers()])
+    for start in ("spawn", "forkserver"):
+        anew: dict[str, Any] = {"num_workers": 1, "multiprocessing_context": start}
+        yield from alone(setting, Mapped(4), [*whole, Drop(), Leftovers()], **anew)
 
 
 BROKEN = Order(4, faults=(Fault("sampler", 1, "ValueError"),))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from conformance.case import Case
 from conformance.datasets import Collate, Fault, Init, Mapped, Order, Stream
-from conformance.loading import Describe, Drop, Journal, Leave
+from conformance.loading import Describe, Drop, Journal, Leave, Reload
 from conformance.operations import (
     Drain,
     Iterate,
@@ -114,6 +114,21 @@ def _again(setting: Setting) -> Iterator[Case]:
     for options in options_of(setting, ways):
         within: list[Operation] = [Within("loop"), Iterate(), Within("autocast"), Within("loop")]
         yield loader(Mapped(5), within, batch_size=2, **options)
+    yield from _over_one_dataset(setting)
+
+
+def _over_one_dataset(setting: Setting) -> Iterator[Case]:
+    """Loaders of other options over one dataset: one after the other, and one beside the other."""
+    workers = options_of(setting, ({}, {"num_workers": 2}))
+    kept = options_of(setting, [{"num_workers": 2, "persistent_workers": True}])
+    others: tuple[dict[str, Any], ...] = (
+        {"collate_fn": Collate("double")}, {"sampler": Order(5, "descending")}, {"batch_size": 3},
+    )  # fmt: skip
+    for options in (*workers, *kept):
+        plan: list[Operation] = [Iterate()]
+        for beside, other in itertools.product((False, True), others):
+            plan += [Reload(tuple(other.items()), beside=beside), Iterate()]
+        yield loader(Mapped(5), [*plan, Iterate()], batch_size=2, **options)
 
 
 @st.composite

@@ -8,7 +8,7 @@ from typing import Any
 from conformance.case import Case
 from conformance.datasets import Init, Mapped, Order, Stream
 from conformance.loading import Drop, Journal, Tell
-from conformance.operations import Globals, Iterate, Open, Rebuild, Reseed, Take, Threads
+from conformance.operations import Drain, Globals, Iterate, Open, Rebuild, Reseed, Take, Threads
 from conformance.recipes import Generator
 from conformance.scenarios import Scenario, Setting
 from conformance.scenarios.loading import loader
@@ -47,6 +47,10 @@ def _alive(setting: Setting) -> Iterator[Case]:
     # A thread for each pass.
     options = {"num_workers": 2, "persistent_workers": True}
     yield loader(Mapped(6), [Threads(), *[Iterate()] * 3, Journal()], **options)
+    # An iterator that has come to its end may be held for long.
+    held = [Open("a"), Drain("a"), Open("b"), Drain("b"), Iterate(), Journal()]
+    for data in (Mapped(6), Stream(6)):
+        yield loader(data, held, **options)
 
 
 KEPT_WORKERS = Scenario("kept-workers", _kept)

@@ -77,6 +77,7 @@ class LoaderRank(Rank):
         self.folder = tempfile.mkdtemp(prefix="conformance-gate-")
         self.gate = Keeper(self.folder)
         self.delivered: list[Any] = []
+        self.beside: Any = None
         self.events: list[Event] = []
         hear_of_segments()
         self.asked = any(isinstance(step, lo.Leftovers) for step in case.plan)
@@ -103,6 +104,7 @@ class LoaderRank(Rank):
     def forget(self) -> None:
         """Drop the loader, its iterators and all that was delivered."""
         self.iterators, self.delivered, self.sampler, self.made = {}, [], None, None
+        self.beside = None
         gc.collect()
 
     def reported(self, kind: str) -> bool:
@@ -180,7 +182,7 @@ class LoaderRank(Rank):
         return None, None
 
     def _reload(self, operation: lo.Reload) -> tuple[Any, Any]:
-        held = self.made.datasets
+        held, self.beside = self.made.datasets, self.sampler if operation.beside else None
         kept = *operation.overrides, ("dataset", held[0])
         found = self.build(op.Rebuild(kept))
         self.made.datasets = held
@@ -271,7 +273,7 @@ class LoaderRank(Rank):
         if operation.name:
             del self.iterators[operation.name]
         else:
-            self.iterators, self.sampler = {}, None
+            self.iterators, self.sampler, self.beside = {}, None, None
         gc.collect()
         return None, None
 

@@ -26,6 +26,7 @@ from reference.loader.worker import Task
 
 class _Lingering(CrewPass):
     keeps = False
+    """Whether workers are to be kept."""
 
     def _finish(self) -> None:
         if self.keeps or self._last is not None:
@@ -33,11 +34,14 @@ class _Lingering(CrewPass):
         self._ended = True
 
 
-class WorkersStayWithTheIterator(Reporting):
-    """Workers end with the iterator and not with its pass: who holds it at its end holds them."""
+class _Holding(_Lingering):
+    def _finish(self) -> None:
+        if not self.keeps or self._last is not None:
+            CrewPass._finish(self)
+        self._ended = True
 
-    CAUGHT_BY = ("lifecycle.leftovers",)
-    ANOMALY = "left-alive"
+
+class _Told(Reporting):
     rule = _Lingering
 
     def __iter__(self) -> Iterator[Any]:
@@ -45,6 +49,21 @@ class WorkersStayWithTheIterator(Reporting):
         if isinstance(made, _Lingering):
             made.keeps = self.persistent_workers
         return made
+
+
+class WorkersStayWithTheIterator(_Told):
+    """Workers end with the iterator and not with its pass: who holds it at its end holds them."""
+
+    CAUGHT_BY = ("lifecycle.leftovers",)
+    ANOMALY = "left-alive"
+
+
+class StandingOnesStayWithTheIterator(_Told):
+    """Workers that are kept come back when the iterator is dropped, not when its pass has ended."""
+
+    CAUGHT_BY = ("workers.kept",)
+    ANOMALY = "started-anew"
+    rule = _Holding
 
 
 class ProgramWaitsForWorkers(DataLoader[Any]):

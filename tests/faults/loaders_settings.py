@@ -53,6 +53,18 @@ class TellsByEnvironment(reference.DataLoader[Any]):
         return super().__iter__()
 
 
+class TellsNewInterpreters(reference.DataLoader[Any]):
+    """The environment tells workers of their threads where they are not forked, and stays so."""
+
+    CAUGHT_BY = ("lifecycle.leftovers",)
+    ANOMALY = "left-changed"
+
+    def __iter__(self) -> Any:
+        if self.num_workers and self._context.get_start_method() != "fork":
+            os.environ["OMP_NUM_THREADS"] = "1"
+        return super().__iter__()
+
+
 class TakesThreadsAway(reference.DataLoader[Any]):
     """What tells workers of their threads is taken away, though the caller had set it before."""
 

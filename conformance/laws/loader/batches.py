@@ -25,6 +25,7 @@ from conformance.laws.loader.forms import agrees, strange
 from conformance.laws.loading import (
     Run,
     arguments,
+    as_built,
     built,
     collation,
     expected,
@@ -61,9 +62,10 @@ def _delivered(trace: Trace, rank: RankTrace) -> Violation | None:
         if run.errors and before is None:
             saw = f"the pass raised {run.errors[0]}"
             return Violation("crash", saw, events=rows(rank, run))
-        anomaly = _wrong(run, due, trace.case)
+        made = as_built(trace.case, rank, run.begun)
+        anomaly = _wrong(run, due, made)
         if anomaly:
-            wanted = f"batches cut like {due}" if shuffled(trace.case) else due
+            wanted = f"batches cut like {due}" if shuffled(made) else collated(made, due)
             saw = f"{run.items} instead of {wanted}"
             return Violation(anomaly, saw, events=rows(rank, run))
     return None

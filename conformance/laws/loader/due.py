@@ -9,7 +9,15 @@ from conformance import operations as op
 from conformance.case import Case
 from conformance.datasets import Mapped
 from conformance.laws import require
-from conformance.laws.loading import Run, arguments, collation, expected, ordered, runs
+from conformance.laws.loading import (
+    Run,
+    arguments,
+    as_built,
+    collation,
+    expected,
+    ordered,
+    runs,
+)  # fmt: skip
 from conformance.recipes import Values
 from conformance.trace import Error, RankTrace
 
@@ -41,13 +49,18 @@ def passes(rank: RankTrace, case: Case) -> list[tuple[Run, list[Any]]]:
     Of a shuffled pass only the sizes are known: its batches are cut from 0, 1, 2, ...
     """
     require(isinstance(arguments(case).get("dataset"), Values) or mapped(case).gives in NUMBERS)
-    plain = {name: value for name, value in case.arguments if name != "shuffle"}
     found = [
-        (run, expected(Case(case.role, plain, ()), epoch))
+        (run, expected(_in_order(as_built(case, rank, run.begun)), epoch))
         for run, epoch in zip(runs(rank), _epochs(rank), strict=True)
     ]
     require(found and all(due is not None for _, due in found))
     return [(run, due) for run, due in found if due is not None]
+
+
+def _in_order(case: Case) -> Case:
+    """The same without `shuffle`."""
+    plain = {name: value for name, value in case.arguments if name != "shuffle"}
+    return Case(case.role, plain, ())
 
 
 def _epochs(rank: RankTrace) -> list[int]:
