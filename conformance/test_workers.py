@@ -58,7 +58,7 @@ def test_workers(check: Check) -> None:
         "workers.state": (state.TOLD, state.TOLD_SPAWNED),
         "workers.set-epoch": (state.EPOCHS, state.EPOCHS_LATE),
         "workers.persistent": (kept.KEPT_WORKERS, pinning.KEPT_WORKERS),
-        "workers.kept": (kept.KEPT_ALIVE,),
+        "workers.kept": (kept.KEPT_ALIVE, kept.KEPT_STARTED),
         "workers.sampler-once": (state.ASKED, state.ASKED_AGAIN),
         "workers.two-iterators": (state.PAIRS, pinning.PAIRS),
         "workers.ranks": (state.RANKS,),

@@ -92,11 +92,11 @@ def test_length_is_true_or_a_type_error(workers):
         len(DataLoader(Stream(3)))
 
 
-@pytest.mark.parametrize("size", [None, 1, 4])
-def test_data_not_divided_is_told_of(size):
+@pytest.mark.parametrize(("size", "drop"), [(None, False), (1, False), (4, False), (6, True)])
+def test_data_not_divided_is_told_of(size, drop):
     """One warning tells of workers that repeat the data, and none of those that do not."""
     with pytest.warns(UserWarning, match="divide") as told:
-        list(DataLoader(Same(4), size, num_workers=2))
+        list(DataLoader(Same(4), size, num_workers=2, drop_last=drop))
     assert len(told) == 1
     with warnings.catch_warnings():
         warnings.simplefilter("error")

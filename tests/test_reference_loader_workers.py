@@ -174,6 +174,16 @@ def test_shared_tensors_of_the_dataset_stay_shared(persistent):
     assert dataset.tensor[:5].tolist() == [2, 2, 2, 2, 0]
 
 
+def test_tensors_that_a_start_shares_cost_no_second_start():
+    """A dataset whose tensors a spawned worker was sent keeps that worker for the next pass."""
+    loader = DataLoader(
+        State(2), None, num_workers=1, persistent_workers=True, multiprocessing_context="spawn"
+    )
+    loader.dataset.held = torch.zeros(3)
+    assert [list(loader) for _ in range(3)] == [[1, 2]] * 3
+    assert loader.dataset.held.is_shared() and loader._bench._idle.turn == 6
+
+
 def test_unpicklable_dataset_of_a_persistent_loader():
     """A dataset that only a fork can hand over is handed over by a new fork for each pass."""
     dataset = State(2)

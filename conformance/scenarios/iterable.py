@@ -152,6 +152,9 @@ def _unsharded(setting: Setting) -> Iterator[Case]:
         data, control = Stream(8, shard="none", sized=True), Rebuild((("dataset", Mapped(8)),))
         plan = [*([Len()] if asked else []), Iterate(), control, Len(), Iterate()]
         yield loader(data, plan, "alone", num_workers=2, batch_size=size)
+    # No worker has enough for a batch, and all of them together have.
+    few, once = Stream(3, shard="none", sized=True), [Iterate()]
+    yield loader(few, once, "alone", num_workers=2, batch_size=4, drop_last=True)
 
 
 def _no_data(setting: Setting) -> Iterator[Case]:

@@ -11,7 +11,7 @@ from conformance.loading import Drop, Journal, Tell
 from conformance.operations import Drain, Globals, Iterate, Open, Rebuild, Reseed, Take, Threads
 from conformance.recipes import Generator
 from conformance.scenarios import Scenario, Setting
-from conformance.scenarios.loading import loader
+from conformance.scenarios.loading import loader, takes
 
 
 def _kept(setting: Setting) -> Iterator[Case]:
@@ -53,5 +53,14 @@ def _alive(setting: Setting) -> Iterator[Case]:
         yield loader(data, held, **options)
 
 
+def _started(setting: Setting) -> Iterator[Case]:
+    """Workers that are no forks, of a dataset with tensors: to be sent, these become shared."""
+    for start in ("spawn", "forkserver"):
+        options: dict[str, Any] = {"persistent_workers": True, "multiprocessing_context": start}
+        if takes(setting, **options):
+            yield loader(Mapped(6), [*[Iterate()] * 3, Journal()], num_workers=1, **options)
+
+
 KEPT_WORKERS = Scenario("kept-workers", _kept)
 KEPT_ALIVE = Scenario("kept-alive", _alive)
+KEPT_STARTED = Scenario("kept-started", _started, slow=True)

@@ -53,11 +53,20 @@ class CrewPass(Pass):
         self._dealt = self._delivered = self._items = 0
         self._tails: dict[int, list[Any]] = {}
         self._rest: Iterator[Batch | Failure] | None = None
+        self._held: Batch | Failure | None = None
         self._pid = os.getpid()
         self._release = Finalize(self, _release, (release, crew, self._pinner))
         self._deal(plan.ahead)
 
     def _outcome(self) -> Batch | Failure | None:
+        """Where warnings are exceptions, a batch that one has held up comes with the next call."""
+        self._held = outcome = self._held or self._next()
+        if isinstance(outcome, Batch):
+            self._count(outcome.samples)
+        self._held = None
+        return outcome
+
+    def _next(self) -> Batch | Failure | None:
         if self._pid != os.getpid():
             raise RuntimeError(f"this iterator belongs to process {self._pid}, which made it")
         deadline = time.monotonic() + self._plan.timeout_s
@@ -119,8 +128,6 @@ class CrewPass(Pass):
             self._pinner.put(message.number, outcome)
         else:
             self._buffer.put(message.number, outcome)
-        if isinstance(outcome, Batch):
-            self._count(outcome.samples)  # at last: a warning may be an exception
 
     def _count(self, items: int) -> None:
         before, said = self._items, self._plan.items
@@ -130,7 +137,7 @@ class CrewPass(Pass):
                 f"the workers have delivered more than the {said} items that len(dataset) says:"
                 " an IterableDataset has to divide its data by get_worker_info()"
             )
-            warnings.warn(text, UserWarning, stacklevel=5)
+            warnings.warn(text, UserWarning, stacklevel=4)
 
     def _leftover(self) -> Batch | Failure | None:
         if self._rest is None:

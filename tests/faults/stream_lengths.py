@@ -12,9 +12,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import torch
+from reporting import Reporting
 from torch.utils import data
 
 import reference
+from reference.loader.crew_pass import CrewPass
+from reference.loader.failure import Failure
+from reference.loader.fetch import Batch
 
 # Lengths, and streams that come several times.
 
@@ -50,6 +54,20 @@ class WarnsOfAnything(SaysNothing):
         if self.num_workers:
             warnings.warn("with workers, data may come more than once", UserWarning, stacklevel=2)
         return super().__iter__()
+
+
+class _CountsOfWorkers(CrewPass):
+    def _leftover(self) -> Batch | Failure | None:
+        outcome = super()._leftover()
+        return outcome._replace(samples=0) if isinstance(outcome, Batch) else outcome
+
+
+class CountsWithoutTheRest(Reporting):
+    """Batches of what the workers have left over do not count, however often the data came."""
+
+    CAUGHT_BY = ("iterable.unsharded",)
+    ANOMALY = "not-told"
+    rule = _CountsOfWorkers
 
 
 class LengthOfElements(reference.DataLoader):  # type: ignore[type-arg]

@@ -75,6 +75,17 @@ class WaitsForGreetings(Reporting):
         return made
 
 
+class TakesTheStartForTheCaller(DataLoader[Any]):
+    """Tensors that the start of a worker has shared are taken for the caller's, and not sent."""
+
+    CAUGHT_BY = ("workers.kept",)
+    ANOMALY = "started-anew"
+
+    def __init__(self, *given: Any, **options: Any) -> None:
+        super().__init__(*given, **options)
+        self._bench._shared = True
+
+
 class IgnoresInit(DataLoader[Any]):
     """A `worker_init_fn` that fails is taken for one that has nothing to do."""
 
