@@ -11,7 +11,7 @@ from conformance.loading import Drop, Printed, Reload, Schedule, Settle, Strike,
 from conformance.operations import Iterate, Open, Operation, Rebuild, Reseed, Take
 from conformance.recipes import Generator
 from conformance.scenarios import Scenario, Setting
-from conformance.scenarios.loading import PACE_S, ROLE, loader
+from conformance.scenarios.loading import PACE_S, ROLE, loader, takes
 from conformance.scenarios.worker_state import KEPT
 
 SINGLE: dict[str, Any] = {"batch_size": None, "collate_fn": Collate("list")}
@@ -119,10 +119,15 @@ def _rank_dice_spawned(setting: Setting) -> Iterator[Case]:
 
 
 def _own(setting: Setting) -> Iterator[Case]:
-    """Generators that the dataset holds; with fresh workers, and with workers that are kept."""
+    """Generators that the dataset holds; with fresh workers, and with workers that are kept. A
+    process that is no fork breaks as it is sent one of torch's, whatever the loader does, and does
+    not hold what the class was given here."""
+    forked: dict[str, Any] = {"multiprocessing_context": "fork"}
     for number, kind in enumerate(GENERATORS):
         data = Mapped(2 * EACH, gives=f"own-{kind}", gated=1)
-        options = KEPT[number % 2]
+        options = dict(KEPT[number % 2])
+        if kind in ("torch", "class") and takes(setting, num_workers=1, **forked):
+            options |= forked
         yield loader(data, [*_passes(2), Printed()], num_workers=2, **SINGLE, **options)
 
 
