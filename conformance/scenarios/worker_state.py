@@ -217,7 +217,7 @@ def _timeouts(setting: Setting) -> Iterator[Case]:
     options = {"num_workers": 2, "prefetch_factor": 11, "timeout": 0.8}
     yield loader(Mapped(24, gated=1), late, "alone", **options)
     # Who looks after workers each 5 s must not wait for whole ones of these.
-    yield loader(Mapped(8, gated=1), once, "alone", num_workers=1, timeout=6.5)
+    yield loader(Mapped(8, gated=1), once, "alone", num_workers=1, timeout=5.5)
     # Seven weeks are more milliseconds than an int holds.
     soon = [Trickle(0, 0.02), Open("a"), Drain("a")]
     yield loader(Mapped(3, gated=1), soon, "alone", num_workers=1, timeout=SEVEN_WEEKS_S)

@@ -56,6 +56,9 @@ HANG_S = 11.0
 PATIENT_S: dict[type[op.Operation], float] = {lo.Drop: 13.0, lo.Orphan: 22.0, lo.End: 22.0}
 """Later for these: what a late drop leaves behind is of interest too; orphans are watched."""
 
+PAST_TIMEOUT_S = 4.0
+"""One `next()` of a loader with a timeout counts as hung so long after it, past its bound of 2 s."""
+
 FILTERED = 4
 """So often filters of warnings are changed by who does so in each pass; an import does so once."""
 
@@ -133,8 +136,7 @@ class LoaderRank(Rank):
     # Time, warnings and the watch.
 
     def _event(self, operation: op.Operation | None) -> Event:
-        bound_s = PATIENT_S.get(type(operation), HANG_S)  # type: ignore[arg-type]
-        bound, event = Bound(bound_s, [os.getpid()]), Event(operation)
+        bound, event = Bound(self._bound_s(operation), [os.getpid()]), Event(operation)
         self.watched = operation, bound
         try:
             with warnings.catch_warnings(record=True) as caught, CHILDREN.hear(operation):
@@ -149,6 +151,14 @@ class LoaderRank(Rank):
         self.watched = None
         self.events.append(replace(event, seconds=round(bound.spent_s(), 3)))
         return self.events[-1]
+
+    def _bound_s(self, operation: op.Operation | None) -> float:
+        """When an operation counts as hung."""
+        timeout = self.case.argument("timeout")
+        single = isinstance(operation, op.Take) and operation.count == 1
+        if single and isinstance(timeout, (int, float)) and timeout > 0:
+            return min(HANG_S, timeout + PAST_TIMEOUT_S)
+        return PATIENT_S.get(type(operation), HANG_S)  # type: ignore[arg-type]
 
     def _watch(self, stop: threading.Event) -> None:
         """Give up, with all that was seen, when an operation takes too long.

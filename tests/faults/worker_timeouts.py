@@ -90,7 +90,7 @@ class SlicesOfFiveSeconds(DataLoader[Any]):
     """A timeout of more than five seconds is waited for in whole slices of five."""
 
     CAUGHT_BY = ("workers.timeout",)
-    ANOMALY = "late-timeout"
+    ANOMALY = "no-timeout"
 
     def __init__(self, dataset: Any, *args: Any, **kwargs: Any) -> None:
         super().__init__(dataset, *args, **kwargs)
