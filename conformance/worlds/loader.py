@@ -57,7 +57,7 @@ PATIENT_S: dict[type[op.Operation], float] = {lo.Drop: 13.0, lo.Orphan: 22.0, lo
 """Later for these: what a late drop leaves behind is of interest too; orphans are watched."""
 
 PAST_TIMEOUT_S = 4.0
-"""One `next()` of a loader with a timeout counts as hung so long after it, past its bound of 2 s."""
+"""So long after its timeout, past the bound of 2 s, one `next()` counts as hung."""
 
 FILTERED = 4
 """So often filters of warnings are changed by who does so in each pass; an import does so once."""
