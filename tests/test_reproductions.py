@@ -168,6 +168,20 @@ def test_a_violation_is_told_without_torch(fault: str, clause: str, tmp_path: Pa
     assert done.returncode == 0, done.stderr + done.stdout
 
 
+def test_a_script_shows_settings_that_were_left_changed(tmp_path: Path) -> None:
+    """It has all the modules that it needs, and looks at what the run looked at."""
+    impl = f"--impl={Path(__file__).parent / 'faults' / 'loaders_settings.py'}:OneThreadForAll"
+    asked = [impl, "--clause=lifecycle.leftovers", "--repro-dir=scripts", "-p", "no:cacheprovider"]
+    ways = {"cwd": tmp_path, "capture_output": True, "text": True, "timeout": 120, "check": False}
+
+    subprocess.run([sys.executable, "-m", "pytest", "--pyargs", "conformance", *asked], **ways)
+    [script] = (tmp_path / "scripts").iterdir()
+    done = subprocess.run([sys.executable, str(script)], **ways)
+
+    assert (done.returncode, done.stderr) == (1, "")
+    assert "['settings']" in done.stdout
+
+
 @pytest.mark.parametrize("name", PROBES)
 def test_a_script_knows_the_probes(name: str) -> None:
     """What is said of a probe in a script is what the probe itself says."""

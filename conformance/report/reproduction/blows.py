@@ -49,9 +49,7 @@ def before(draft: Draft) -> list[str]:
     """What must be looked at before the construction."""
     lines = []
     if draft.has(lo.Leftovers):
-        draft.need("os", "pathlib", "threading", "time")
-        draft.need("faulthandler", "gc", "multiprocessing", "numpy", "resource", "signal", "socket")
-        draft.need("sys", "torch", "warnings")
+        draft.need("gc", "os", "pathlib", "signal", "threading", "time", "warnings")
         sampled(draft, "Frozen", "settings")
         draft.define("segments", SEGMENTS if draft.shared else NO_SEGMENTS)
         draft.define("standing", STANDING)

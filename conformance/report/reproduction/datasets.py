@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from conformance.datasets import POSED, Mapped
-from conformance.loading import Free, Hold, Schedule, Shut, Strike, Tell, Trickle
+from conformance.loading import Free, Hold, Reload, Schedule, Shut, Strike, Tell, Trickle
 from conformance.operations import Resize
 from conformance.report.reproduction.draft import Draft, indented
 from conformance.report.reproduction.forms import items
@@ -31,7 +31,7 @@ def _plain(draft: Draft, recipe: Mapped) -> bool:
         or waits
         or draft.reports
         or number(draft)
-        or draft.has(Tell, Resize, Strike, Hold)
+        or draft.has(Tell, Resize, Strike, Hold, Reload)
     )
     return recipe.sized and not acts and recipe.gives not in LAZY
 

@@ -115,5 +115,5 @@ def _placed(rank: RankTrace) -> Iterator[tuple[int, Event]]:
 DEMANDS: dict[str, Callable[[Draft, Found], str]] = {
     **dict.fromkeys(RAISED, raised), **dict.fromkeys(COMPARED, compared),
     **dict.fromkeys(CHANGED, changed), **dict.fromkeys(ACCEPTED, accepted),
-    "wrong-exception": wrong_kind, "settings-changed": settings,
+    "wrong-exception": wrong_kind, "settings-changed": settings, "left-changed": settings,
 }  # fmt: skip

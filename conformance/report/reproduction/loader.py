@@ -91,7 +91,7 @@ def _reload(draft: Draft, step: lo.Reload, event: Event) -> list[str]:
     held = draft.kept["data"][:1]
     lines = construction(draft, (*step.overrides, *(("dataset", Held(name)) for name in held)))
     draft.kept["data"] += held
-    return lines
+    return [*["before = loader"] * step.beside, *lines]
 
 
 def _afresh(draft: Draft) -> list[str]:

@@ -27,15 +27,28 @@ def sampled(draft: Draft, *names: str) -> None:
     These modules import torch, which takes longer than most runs that write a script.
     """
     for name in names:
-        draft.define(name, _samples()[name])
+        lines, modules = _samples()[name]
+        draft.define(name, lines)
+        draft.need(*modules)
 
 
 @functools.cache
-def _samples() -> dict[str, tuple[str, ...]]:
+def _samples() -> dict[str, tuple[tuple[str, ...], set[str]]]:
+    """The lines of each, and the modules that they use."""
     trees = [ast.parse(path.read_text(encoding="utf-8")) for path in TOLD]
     kinds = (ast.FunctionDef, ast.ClassDef)
-    nodes = [node for tree in trees for node in tree.body if isinstance(node, kinds)]
-    return {node.name: _bare(node) for node in nodes}
+    nodes = [(node, tree) for tree in trees for node in tree.body if isinstance(node, kinds)]
+    return {node.name: (_bare(node), _imported(tree) & _names(node)) for node, tree in nodes}
+
+
+def _imported(tree: ast.Module) -> set[str]:
+    """The modules that are imported under their own names."""
+    found = [alias for node in tree.body if isinstance(node, ast.Import) for alias in node.names]
+    return {alias.name for alias in found if alias.asname is None}
+
+
+def _names(tree: ast.AST) -> set[str]:
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
 
 
 @functools.cache
