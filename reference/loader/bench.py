@@ -43,7 +43,7 @@ class Bench:
             crew.dismiss()
 
 
-def _packed(dataset: Any, refuses_shared: bool) -> tuple[bytes, int | None] | None:
+def _packed(dataset: Any, refuses_shared: bool = True) -> tuple[bytes, int | None] | None:
     """None for a dataset that only the start of a process can hand over, or share."""
     try:
         return packed(dataset, refuses_shared)
@@ -53,7 +53,7 @@ def _packed(dataset: Any, refuses_shared: bool) -> tuple[bytes, int | None] | No
 
 def _shares(dataset: Any) -> bool:
     """Whether the caller has put tensors of the dataset into shared memory."""
-    parcel = _packed(dataset, True)
+    parcel = _packed(dataset)
     if parcel and parcel[1] is not None:
         os.close(parcel[1])
     return parcel is None

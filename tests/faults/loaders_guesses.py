@@ -246,7 +246,7 @@ class EndsRenewTimeout(Reporting):
     """A worker that tells of the end of its data gives the others the whole timeout anew."""
 
     CAUGHT_BY = ("workers.timeout",)
-    ANOMALY = "late-timeout"
+    ANOMALY = "no-timeout"
     rule = _Renewing
 
 
