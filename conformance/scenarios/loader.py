@@ -114,21 +114,18 @@ def _again(setting: Setting) -> Iterator[Case]:
     for options in options_of(setting, ways):
         within: list[Operation] = [Within("loop"), Iterate(), Within("autocast"), Within("loop")]
         yield loader(Mapped(5), within, batch_size=2, **options)
-    yield from _over_one_dataset(setting)
+    yield from map(_over_one_dataset, options_of(setting, ways))
 
 
-def _over_one_dataset(setting: Setting) -> Iterator[Case]:
+def _over_one_dataset(options: dict[str, Any]) -> Case:
     """Loaders of other options over one dataset: one after the other, and one beside the other."""
-    workers = options_of(setting, ({}, {"num_workers": 2}))
-    kept = options_of(setting, [{"num_workers": 2, "persistent_workers": True}])
     others: tuple[dict[str, Any], ...] = (
         {"collate_fn": Collate("double")}, {"sampler": Order(5, "descending")}, {"batch_size": 3},
     )  # fmt: skip
-    for options in (*workers, *kept):
-        plan: list[Operation] = [Iterate()]
-        for beside, other in itertools.product((False, True), others):
-            plan += [Reload(tuple(other.items()), beside=beside), Iterate()]
-        yield loader(Mapped(5), [*plan, Iterate()], batch_size=2, **options)
+    plan: list[Operation] = [Iterate()]
+    for beside, other in itertools.product((False, True), others):
+        plan += [Reload(tuple(other.items()), beside=beside), Iterate()]
+    return loader(Mapped(5), [*plan, Iterate()], batch_size=2, **options)
 
 
 @st.composite

@@ -9,15 +9,7 @@ from conformance import operations as op
 from conformance.case import Case
 from conformance.datasets import Mapped
 from conformance.laws import require
-from conformance.laws.loading import (
-    Run,
-    arguments,
-    as_built,
-    collation,
-    expected,
-    ordered,
-    runs,
-)  # fmt: skip
+from conformance.laws.loading import Run, arguments, as_built, collation, expected, ordered, runs
 from conformance.recipes import Values
 from conformance.trace import Error, RankTrace
 
