@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from conformance.case import Case
-from conformance.datasets import Mapped, Order, Stream
+from conformance.datasets import Fault, Mapped, Order, Stream
 from conformance.operations import (
     Epochs,
     Iterate,
@@ -67,6 +67,18 @@ def is_sent(case: Case) -> bool:
     given = (case.argument(name) for name in ("collate_fn", "worker_init_fn"))
     lost = any(getattr(one, "how", "") == "lambda" for one in given)
     return not lost and getattr(case.argument("dataset"), "gives", "") not in UNSENT
+
+
+def faults(case: Case) -> list[Fault]:
+    """All that is planned to go wrong."""
+    return [fault for value in _values(case) for fault in getattr(value, "faults", ())]
+
+
+def _values(case: Case) -> Iterator[Any]:
+    for _, value in case.arguments:
+        yield value
+        if isinstance(value, Role):
+            yield from (inner for _, inner in value.arguments)
 
 
 def _overrides(case: Case) -> list[Built]:

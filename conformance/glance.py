@@ -7,7 +7,7 @@ case is judged twice for a clause.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import chain, compress, filterfalse, groupby, islice, product, zip_longest
 from operator import itemgetter, not_
@@ -195,7 +195,7 @@ def _found(searches: list[Search], what: What) -> Property | None:
 
 def _small(search: Search) -> bool:
     """Whether a small case breaks the law."""
-    return any(_breaks(search, scenario, ALL) for scenario in search.prop.scenarios)
+    return _one_breaks(search, search.prop.scenarios, lambda scenario: ALL)
 
 
 def _few(search: Search, light: bool, standing: bool) -> Iterator[What]:
@@ -229,7 +229,20 @@ def _some(search: Search, standing: bool | None) -> list[Scenario]:
 def _of_part(search: Search, part: int) -> bool:
     """The same of a part: of cases that share processes."""
     some = [s for s in search.prop.scenarios if s.small and not apart(search, s)]
-    return any(_breaks(search, scenario, search.parts(scenario)[part]) for scenario in some)
+    return _one_breaks(search, some, lambda scenario: search.parts(scenario)[part])
+
+
+def _one_breaks(
+    search: Search, scenarios: Iterable[Scenario], places: Callable[[Scenario], Places]
+) -> bool:
+    """Whether a case of one of these does. If one does not return, none follow."""
+    for scenario in scenarios:
+        lost = search.has_lost()
+        if _breaks(search, scenario, places(scenario)):
+            return True
+        if search.has_lost() and not lost:
+            return False
+    return False
 
 
 def _breaks(search: Search, scenario: Scenario, places: Places) -> bool:

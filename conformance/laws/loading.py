@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from conformance import loading as lo
 from conformance import operations as op
 from conformance.case import Case
-from conformance.datasets import Collate, Fault, Mapped, Order, Stream
+from conformance.classes import faults
+from conformance.datasets import Collate, Mapped, Order, Stream
 from conformance.laws import Violation, require
 from conformance.laws.inner import inner_pass
 from conformance.recipes import Probe, Raw, Role, Values, part
@@ -241,18 +242,6 @@ def tells(error: Error, *words: str) -> bool:
 def about(case: Case) -> str:
     """What in the case goes wrong, for telling one violation of a clause from another."""
     return ", ".join(f"{fault.what} in {fault.where}" for fault in faults(case))
-
-
-def faults(case: Case) -> list[Fault]:
-    """All that is planned to go wrong."""
-    return [fault for value in _values(case) for fault in getattr(value, "faults", ())]
-
-
-def _values(case: Case) -> Iterator[Any]:
-    for _, value in case.arguments:
-        yield value
-        if isinstance(value, Role):
-            yield from (inner for _, inner in value.arguments)
 
 
 def stream(case: Case) -> Stream:

@@ -48,6 +48,7 @@ from conformance.worlds.realise_loader import LoaderRealiser
 from conformance.worlds.samples import describe
 from conformance.worlds.segments import hear_of_segments
 from conformance.worlds.settings import changed, settings
+from conformance.worlds.stillness import RESTS, Stillness
 from conformance.worlds.workload import change
 
 HANG_S = 11.0
@@ -89,7 +90,7 @@ class LoaderRank(Rank):
         self.before, self.settings = standing() if self.asked else children(), self._settings()
         self.least: int | None = None
         self.filtered = 0
-        self.watched: tuple[op.Operation | None, Bound] | None = None
+        self.watched: tuple[op.Operation | None, Bound, Stillness] | None = None
         CHILDREN.waiting = False
 
     def run(self) -> RankTrace:
@@ -137,7 +138,7 @@ class LoaderRank(Rank):
 
     def _event(self, operation: op.Operation | None) -> Event:
         bound, event = Bound(self._bound_s(operation), [os.getpid()]), Event(operation)
-        self.watched = operation, bound
+        self.watched = operation, bound, Stillness(self.case, operation)
         try:
             with warnings.catch_warnings(record=True) as caught, CHILDREN.hear(operation):
                 warnings.simplefilter("always")
@@ -168,13 +169,18 @@ class LoaderRank(Rank):
         signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
         while not stop.wait(0.1):
             watched = self.watched
-            if watched is None or not watched[1].over():
+            if watched is None:
+                continue
+            operation, bound, still = watched
+            rests = still.over()
+            if not rests and not bound.over():
                 continue
             frame = sys._current_frames().get(self.caller.ident)
             stack = traceback.extract_stack(frame)[-4:] if frame else []
             where = ", ".join(f"{f.filename.rpartition('/')[2]}:{f.lineno} {f.name}" for f in stack)
-            told = f"did not return within {watched[1].bound_s:.0f} s; it waits in {where}"
-            hung = Event(watched[0], None, Error(("Hang",), told, where), watched[1].spent_s())
+            late = f"did not return within {bound.bound_s:.0f} s"
+            told = f"{f'did not return: {RESTS}' if rests else late}; it waits in {where}"
+            hung = Event(operation, None, Error(("Hang",), told, where), bound.spent_s())
             shutil.rmtree(self.folder, ignore_errors=True)
             assert self.give_up is not None
             self.give_up(RankTrace(self.rank, (*self.events, hung)))

@@ -8,8 +8,9 @@ a bound grows by that much. Where nothing is counted, nothing is added.
 from __future__ import annotations
 
 import contextlib
+import math
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import psutil
@@ -43,11 +44,22 @@ class Starvation:
 
     def family(self) -> set[int]:
         """These processes and all their descendants."""
-        found = set(self.pids)
-        for pid in self.pids:
-            with contextlib.suppress(psutil.Error):
-                found |= {child.pid for child in psutil.Process(pid).children(recursive=True)}
-        return found
+        return set(self.pids).union(*map(_descendants, self.pids))
+
+
+def _descendants(pid: int) -> set[int]:
+    """Who is below a process, as Linux lists it: to go through all processes of the machine takes
+    as long as some cases do, and each case that waits looks twice a second."""
+    try:
+        lists = [*Path(f"/proc/{pid}/task").glob("*/children")]
+        below = {int(child) for one in lists for child in one.read_text().split()}
+    except OSError:  # it has ended, or one of its threads has
+        return set()
+    if lists:
+        return below.union(*map(_descendants, below))
+    with contextlib.suppress(psutil.Error):  # a system that has no such lists
+        return {child.pid for child in psutil.Process(pid).children(recursive=True)}
+    return set()
 
 
 def _delay_ns(pid: int) -> int:
@@ -94,21 +106,26 @@ nor stood in line for one, waits for what will never come."""
 
 
 class Idleness:
-    """Whether processes and their descendants have had nothing to do for long."""
+    """Whether processes and their descendants have had nothing to do for `idle_s` seconds.
 
-    def __init__(self) -> None:
+    besides: seconds on a core that do not count, those of whoever looks.
+    """
+
+    def __init__(self, idle_s: float = IDLE_S, besides: Callable[[], float] = lambda: 0.0) -> None:
+        self.idle_s, self.besides = idle_s, besides
         self.pids: list[int] = []
-        self.line = Starvation(())
+        self.line, self.seen = Starvation(()), dict[int, float]()
         self.used_s = self.since = 0.0
 
     def over(self, pids: list[int]) -> bool:
-        """Whether these have not stirred for `IDLE_S` seconds; to be asked often."""
+        """Whether these have not stirred for so long; to be asked often."""
         if pids != self.pids:
-            self.pids, self.line, self.used_s = pids, Starvation(pids), -1.0
-        used_s = self.line.seconds() + sum(map(_used_s, self.line.family()))
+            self.pids, self.line, self.used_s = pids, Starvation(pids), -math.inf
+        self.seen.update((pid, _used_s(pid)) for pid in self.line.family())
+        used_s = self.line.seconds() + sum(self.seen.values()) - self.besides()
         if used_s - self.used_s > STIR_S:
             self.used_s, self.since = used_s, time.monotonic()
-        return time.monotonic() - self.since > IDLE_S
+        return time.monotonic() - self.since > self.idle_s
 
 
 def _used_s(pid: int) -> float:

@@ -9,6 +9,7 @@ from typing import Any
 from conformance import loading as lo
 from conformance import operations as op
 from conformance.case import Case
+from conformance.classes import faults
 from conformance.items import odd
 from conformance.laws import Violation, law, require
 from conformance.laws.iterable.streams import (
@@ -28,7 +29,6 @@ from conformance.laws.loading import (
     arguments,
     built,
     collation,
-    faults,
     hung,
     kinds,
     of,

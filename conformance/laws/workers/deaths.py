@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 from conformance import loading as lo
 from conformance.case import Case
+from conformance.classes import faults
 from conformance.datasets import Stream
 from conformance.laws import Violation, law, require
 from conformance.laws.loading import (
     arguments,
     built,
-    faults,
     first_pass,
     kinds,
     nobody_struck,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from conformance.case import Case
+from conformance.classes import faults
 from conformance.datasets import Fault, Stream
 from conformance.laws import Violation, law, require
-from conformance.laws.loading import arguments, built, expected, faults, ordered, workers
+from conformance.laws.loading import arguments, built, expected, ordered, workers
 from conformance.laws.workers.outcomes import (
     Step,
     chain,

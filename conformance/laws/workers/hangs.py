@@ -7,11 +7,11 @@ from typing import Any
 from conformance import loading as lo
 from conformance import operations as op
 from conformance.case import Case
+from conformance.classes import faults
 from conformance.laws import Violation, law, require
 from conformance.laws.loading import (
     arguments,
     expected,
-    faults,
     got,
     hung,
     of,

@@ -9,6 +9,7 @@ from typing import Any
 from conformance import loading as lo
 from conformance import operations as op
 from conformance.case import Case
+from conformance.classes import faults
 from conformance.datasets import Stream
 from conformance.laws import Violation, law, require
 from conformance.laws.loader.due import NUMBERS, surplus
@@ -18,7 +19,6 @@ from conformance.laws.loading import (
     arguments,
     built,
     expected,
-    faults,
     kinds,
     of,
     ordered,

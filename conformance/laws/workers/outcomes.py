@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from conformance import loading as lo
 from conformance import operations as op
 from conformance.case import Case
+from conformance.classes import faults
 from conformance.datasets import Collate, Fault, Init, Mapped, Order
-from conformance.laws.loading import arguments, faults, got
+from conformance.laws.loading import arguments, got
 from conformance.trace import Error, Event, RankTrace, writable
 from conformance.worlds.mishaps import EXCEPTIONS, GIVES
 

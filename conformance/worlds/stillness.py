@@ -1,0 +1,64 @@
+"""Stillness: where nothing makes anybody wait, who rests for long rests for ever.
+
+A pass that never comes back is told when its bound is over, the longest bound of the spec. In most
+cases nothing sleeps, stops at the gate, or goes wrong. There, no loader has a reason to rest, and
+one whose processes all do is told sooner.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+from conformance import loading as lo
+from conformance import operations as op
+from conformance.case import Case
+from conformance.classes import faults
+from conformance.worlds.patience import Idleness
+
+STILL_S = 6.0
+"""So long nobody rests who comes back: past the 5 s after which loaders look around, as torch's
+does (`MP_STATUS_CHECK_INTERVAL`), whether a worker lives or a message was overlooked."""
+
+RESTS = f"nobody has stirred for {STILL_S:.0f} s"
+
+LOOK_S = 0.5
+"""How often somebody looks."""
+
+Kinds = tuple[type[op.Operation], ...]
+
+PASSES: Kinds = (op.Rebuild, lo.Reload, op.Open, op.Take, op.Drain, op.Iterate)
+"""The operations that are judged by this, and the construction."""
+
+HARMLESS: Kinds = (
+    *PASSES, op.Len, op.SetEpoch, op.Globals, op.Reseed, op.Surround, op.Scribble,
+    lo.Journal, lo.Reread, lo.Describe, lo.Tell, lo.Drop, lo.Leave, lo.Settle,
+)  # fmt: skip
+"""The operations after which nobody has a reason to wait."""
+
+
+class Stillness:
+    """Whether everybody rests while an operation is under way. To be asked often, by a thread that
+    otherwise waits: what it uses of a core does not count."""
+
+    def __init__(self, case: Case, operation: op.Operation | None) -> None:
+        passes = operation is None or type(operation) in PASSES
+        self.judged = passes and nobody_waits(case)
+        self.idle = Idleness(STILL_S, time.thread_time)
+        self.looked = time.monotonic()
+
+    def over(self) -> bool:
+        """Whether nobody has stirred for so long."""
+        if not self.judged or time.monotonic() - self.looked < LOOK_S:
+            return False
+        self.looked = time.monotonic()
+        return self.idle.over([os.getpid()])
+
+
+def nobody_waits(case: Case) -> bool:
+    """Whether nothing in the case sleeps, waits for the caller, or goes wrong."""
+    data = [case.argument("dataset"), *(dict(step.overrides).get("dataset") for step in case.plan
+                                        if isinstance(step, op.Rebuild))]  # fmt: skip
+    slow = any(getattr(one, "gated", 0) or getattr(one, "seconds", 0) for one in data)
+    quick = all(type(step) in HARMLESS for step in case.plan)
+    return quick and not slow and not faults(case) and not case.argument("timeout")
