@@ -37,6 +37,7 @@ from conformance.scenarios import pinning
         "iterable.ranks": (cases.RANKS,),
         "iterable.order": (
             cases.ORDERS,
+            cases.STALLED,
             cases.KINDS,
             parts.UNEVEN,
             pairs.STREAMED_PAIRS,

@@ -22,6 +22,7 @@ from conformance.scenarios import workers as cases
             cases.ALIKE,
             cases.STARTED,
             cases.CROWDED,
+            cases.LATE_ITEM,
             pinning.COMPLETION_ORDERS,
             pinning.ORDERS,
         ),

@@ -83,14 +83,15 @@ def test_quiet_after_interrupt():
 @pytest.mark.parametrize(
     ("found", "anomaly"),
     [
-        ({"workers": 2, "alive": 0, "seconds": 5.0}, ""),
-        ({"workers": 0, "alive": 0, "seconds": 0.0}, ""),
-        ({"workers": 2, "alive": 1, "seconds": 10.5}, "late-orphans"),
+        ({"workers": 2, "alive": 0, "rest": False, "seconds": 5.0}, ""),
+        ({"workers": 0, "alive": 0, "rest": False, "seconds": 0.0}, ""),
+        ({"workers": 2, "alive": 1, "rest": False, "seconds": 10.5}, "late-orphans"),
+        ({"workers": 2, "alive": 1, "rest": True, "seconds": 10.5}, "left-orphans"),
         (None, UNMET),
     ],
 )
 def test_orphans_end(found, anomaly):
-    """Nobody may be left; a child that took no item shows nothing."""
+    """Nobody may be left, at work or at rest; a child that took no item shows nothing."""
     assert judged("lifecycle.orphans", lived((Orphan(), found))) == anomaly
 
 

@@ -13,7 +13,17 @@ from typing import Any
 from conformance.case import Case
 from conformance.datasets import Collate, Init, Mapped, Stream
 from conformance.items import ODD
-from conformance.loading import Describe, Drop, Free, Inform, Journal, Schedule, Settle, Shut
+from conformance.loading import (
+    Describe,
+    Drop,
+    Free,
+    Inform,
+    Journal,
+    Schedule,
+    Settle,
+    Shut,
+    Trickle,
+)
 from conformance.operations import Drain, Iterate, Len, Open, Operation, Rebuild, Resize, Take
 from conformance.scenarios import Scenario, Setting
 from conformance.scenarios.loading import PARCELS, ROLE, counted, interleavings, loader, takes
@@ -21,6 +31,9 @@ from conformance.scenarios.loading import PARCELS, ROLE, counted, interleavings,
 TWICE: list[Operation] = [Iterate(), Iterate()]
 
 WHOLE: list[Operation] = [Len(), Iterate(), Journal()]
+
+STALLED_S = 1.0
+"""How long a worker takes whose turn it is: longer than somebody may want to wait for it."""
 
 
 def _grid(setting: Setting) -> Iterator[Case]:
@@ -123,6 +136,14 @@ def _orders(setting: Setting) -> Iterator[Case]:
     for workers, taken in ((2, 1), (3, 2)):  # it is another's turn when the pass is left
         left = [Open("a"), Take("a", taken), Drop("a"), Iterate(), Journal()]
         yield loader(Stream(4 * workers), left, num_workers=workers, persistent_workers=True)
+
+
+def _stalled(setting: Setting) -> Iterator[Case]:
+    """It is the turn of a worker that takes long, and the other has more and rests."""
+    plan = [Trickle(-1, STALLED_S), Iterate(), Journal()]
+    for ahead in (1, 2):
+        data = Stream(11, shard="uneven", lengths=(8,), gated=6)
+        yield loader(data, plan, "alone", num_workers=2, prefetch_factor=ahead)
 
 
 def _uneven() -> list[tuple[int, ...]]:
@@ -248,6 +269,7 @@ RESIZED = Scenario("stream-resized", _resized)
 CLAIMING = Scenario("stream-claiming", _claiming)
 KINDS = Scenario("stream-kinds", _kinds)
 ORDERS = Scenario("stream-orders", _orders)
+STALLED = Scenario("stream-stalled", _stalled)
 RANKS = Scenario("stream-ranks", _ranks)
 UNSHARDED = Scenario("unsharded", _unsharded)
 NO_DATA = Scenario("no-data", _no_data)

@@ -231,10 +231,16 @@ def _late(setting: Setting) -> Iterator[Case]:
 
 
 def _late_item(setting: Setting) -> Iterator[Case]:
-    """One item takes long, and the other worker has done all that there is."""
+    """One item takes long, and the other workers have done all that there is: of the first items,
+    or in the middle of a pass."""
     last = Order(4, "descending")
     plan = [Trickle(-1, STRAGGLER_S), Iterate(), Journal()]
     yield loader(Mapped(4, gated=4), plan, "alone", num_workers=2, sampler=last)
+    for workers, factor in ((2, 2), (3, 1)):
+        ahead = workers * factor
+        middle = Values((*range(ahead + 1), ahead + 4, *range(ahead + 1, ahead + 4)))
+        options = {"num_workers": workers, "prefetch_factor": factor, "sampler": middle}
+        yield loader(Mapped(ahead + 5, gated=ahead + 5), plan, "alone", **options)
 
 
 EXHAUSTIVE = Scenario("completion-orders", _exhaustive)

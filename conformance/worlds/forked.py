@@ -16,6 +16,8 @@ import psutil
 
 from conformance import loading as lo
 from conformance.worlds.gating import Found
+from conformance.worlds.patience import Idleness
+from conformance.worlds.stillness import LOOK_S, STILL_S
 
 if TYPE_CHECKING:
     from conformance.worlds.loader import LoaderRank
@@ -80,12 +82,22 @@ def orphan(rank: LoaderRank, operation: lo.Orphan) -> Found:
     os.kill(pid, signal.SIGKILL)
     os.waitpid(pid, 0)
     began = time.monotonic()
-    bound_s = rank.case.argument("dataset").seconds + ORPHAN_S
-    _, alive = psutil.wait_procs(family, timeout=bound_s)
+    alive, rest = _watched(family, rank.case.argument("dataset").seconds + ORPHAN_S)
     left = [child for child in alive if child.is_running() and child.status() not in ENDED]
     seconds = round(time.monotonic() - began, 2)
-    found = {"workers": len(family), "alive": len(left), "seconds": seconds}
+    found = {"workers": len(family), "alive": len(left), "rest": rest, "seconds": seconds}
     return (found if ready else None), None
+
+
+def _watched(family: list[psutil.Process], bound_s: float) -> tuple[list[psutil.Process], bool]:
+    """Those that have not ended in time, and whether none has had anything to do for long: no
+    machine is then too busy for them to end."""
+    idle, pids = Idleness(STILL_S), [process.pid for process in family]
+    end, alive, rest = time.monotonic() + bound_s, family, False
+    while alive and time.monotonic() < end:
+        _, alive = psutil.wait_procs(alive, timeout=LOOK_S)
+        rest = idle.over(pids)
+    return alive, rest
 
 
 def _await_report(rank: LoaderRank) -> bool:

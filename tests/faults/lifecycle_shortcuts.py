@@ -68,7 +68,7 @@ class ParkedForGood(plain_loader.DataLoader):
     """A worker without work waits for a signal, also when there is nobody who would send it."""
 
     CAUGHT_BY = ("lifecycle.orphans",)
-    ANOMALY = "late-orphans"
+    ANOMALY = "left-orphans"
     crews = _ParkedCrew
 
 

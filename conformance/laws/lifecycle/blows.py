@@ -96,7 +96,8 @@ def orphans(trace: Trace) -> Violation | None:
     if event.value["alive"]:
         saw = f"{event.value['alive']} of {event.value['workers']} workers live on after 10 s"
         sized = arguments(trace.case)["dataset"]
-        return Violation("late-orphans", saw, about=f"items of {getattr(sized, 'gives', '')}")
+        anomaly = "left-orphans" if event.value["rest"] else "late-orphans"
+        return Violation(anomaly, saw, about=f"items of {getattr(sized, 'gives', '')}")
     return None
 
 

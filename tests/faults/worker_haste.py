@@ -1,0 +1,59 @@
+"""Wrong loaders that do not wait for a slow worker, on top of the reference's (no bug on record).
+
+`CAUGHT_BY` lists the clauses that must report the fault, `ANOMALY` is what the first of them calls
+it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from reporting import Reporting, Worse
+
+HASTE_S = 0.2
+
+
+class _Overtaking(Worse):
+    """Once a pass is under way, a batch that is ready changes places with one that is late."""
+
+    streams: ClassVar[bool] = False
+
+    def _wait(self, deadline: float) -> None:
+        late = self._plan.in_order and self._delivered >= self._plan.ahead
+        if not (late and self._buffer._waiting and self._plan.recipe.iterable is self.streams):
+            return super()._wait(deadline)
+        came = [*self._crew.receive(HASTE_S, self._pinner)]
+        for member, message in came:
+            self._arrived(member, message)
+        if not came and not self._crew.death:
+            ready = self._buffer._waiting
+            self._moved()[self._buffer._next] = first = min(ready)
+            self._buffer.put(self._buffer._next, ready.pop(first))
+        return None
+
+    def _arrived(self, member: Any, message: Any) -> None:
+        number = self._moved().pop(message.number, message.number)
+        super()._arrived(member, message._replace(number=number))
+
+    def _moved(self) -> dict[int, int]:
+        return self.__dict__.setdefault("moved", {})  # type: ignore[no-any-return]
+
+
+class _OvertakingStreams(_Overtaking):
+    streams = True
+
+
+class OvertakesTheLate(Reporting):
+    """Once a pass is under way, a batch whose worker takes long is overtaken by one that waits."""
+
+    CAUGHT_BY = ("workers.same-order",)
+    ANOMALY = "out-of-order"
+    rule = _Overtaking
+
+
+class OvertakesTheLateStream(Reporting):
+    """It is the turn of a worker whose stream takes long, and another that is ready goes first."""
+
+    CAUGHT_BY = ("iterable.order",)
+    ANOMALY = "out-of-turn"
+    rule = _OvertakingStreams
