@@ -46,9 +46,6 @@ if TYPE_CHECKING:
 WORKS = "sampler.works"
 """The clause that every case is a case for."""
 
-RACY = ("late-", "early-")
-"""Anomalies of time. Nobody is accused of what a busy machine does once."""
-
 CORE_ONLY = frozenset({"distributed.mix"})
 """Clauses that contradict the torch profile, which fixes the order."""
 
@@ -160,7 +157,7 @@ class Search(Judge):
     def look(self, pairs: Iterable[Pair]) -> None:
         for case, trace in pairs:
             violation = self.judge(case, self.with_oracle(case, trace))
-            if violation is not None and violation.anomaly.startswith(RACY):
+            if violation and violation.racy:
                 with self.worlds.window.quiet():
                     trace, violation = self.judged(case)
             if violation is not None:

@@ -82,7 +82,8 @@ class Error:
 class Event:
     """One operation and what came of it: a value, items, an exception, or items and then one.
 
-    seconds, warnings (texts that begin with the category): only measured for loaders.
+    Only measured for loaders: seconds; rested, how many of them at a stretch nobody has used a core
+    or stood in line for one; warnings, texts that begin with the category.
     """
 
     operation: Operation | None
@@ -90,6 +91,7 @@ class Event:
     error: Error | None = None
     seconds: float = 0.0
     warnings: tuple[str, ...] = ()
+    rested: float = 0.0
 
 
 SLOW = 0.7

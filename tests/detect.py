@@ -24,7 +24,7 @@ from conformance.glance import glanced
 from conformance.laws import Violation
 from conformance.properties import Property, everything
 from conformance.scenarios import EFFORTS, Effort, Scenario
-from conformance.search import RACY, Search
+from conformance.search import Search
 from conformance.verdict import VIOLATED, Verdict
 from conformance.worlds.worlds import Worlds
 
@@ -159,7 +159,7 @@ def _shown(search: Search) -> Violation | None:
         return None
     case, trace = seen[1]
     violation = search.judge(case, search.with_oracle(case, trace))
-    return None if violation and violation.anomaly.startswith(RACY) else violation
+    return None if violation and violation.racy else violation
 
 
 @functools.cache

@@ -7,6 +7,7 @@ from by_hand import UNMET, error, judged
 from lived import HANG, WHOLE, lived, rest
 
 from conformance.datasets import Collate, Fault, Mapped
+from conformance.laws import LAWS
 from conformance.loading import (
     Consume,
     Daemon,
@@ -134,6 +135,20 @@ def test_drop_is_bounded(took, anomaly):
 def test_the_end_of_a_program_is_bounded(found, anomaly):
     """Six seconds with an open iterator; a child that took no item shows nothing."""
     assert judged("lifecycle.shutdown", lived((End(), found))) == anomaly
+
+
+@pytest.mark.parametrize(("rested", "again"), [(5.5, True), (6.2, False)])
+def test_who_only_rests_is_late_for_certain(rested, again):
+    """What took too long is seen twice, unless nobody had anything to do for as long as that."""
+    dropped = lived((Shut(), None), (Open("a"), None), (Drop("a"), None))
+    events = (*dropped.ranks[0].events[:-1], Event(Drop("a"), None, None, 8.0, rested=rested))
+    ended = {"ended": "exit 0", "seconds": 8.0, "rested": rested}
+    late = [
+        LAWS["lifecycle.shutdown"](Trace(dropped.case, (RankTrace(0, events),))),
+        LAWS["lifecycle.shutdown"](lived((End(), ended))),
+    ]
+
+    assert [found and found.racy for found in late] == [again, again]
 
 
 def test_dropping_nothing_is_no_drop():

@@ -86,7 +86,7 @@ def test_quiet_after_interrupt():
         ({"workers": 2, "alive": 0, "rest": False, "seconds": 5.0}, ""),
         ({"workers": 0, "alive": 0, "rest": False, "seconds": 0.0}, ""),
         ({"workers": 2, "alive": 1, "rest": False, "seconds": 10.5}, "late-orphans"),
-        ({"workers": 2, "alive": 1, "rest": True, "seconds": 10.5}, "left-orphans"),
+        ({"workers": 2, "alive": 1, "rest": True, "seconds": 10.5}, "late-orphans"),
         (None, UNMET),
     ],
 )

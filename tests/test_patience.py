@@ -112,6 +112,16 @@ def test_nobody_is_counted_twice_or_after_the_end() -> None:
     assert Starvation([gone.pid, gone.pid]).seconds() == 0
 
 
+def test_who_did_not_look_knows_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What lies between two looks far apart is no rest: the machine may have stood still."""
+    clock = iter([10.0, 11.0, 12.0, 17.0, 18.0])
+    monkeypatch.setattr("conformance.worlds.patience.time.monotonic", lambda: next(clock))
+    idle = Idleness(3.0)
+
+    assert [idle.over([0]) for _ in range(5)] == [False] * 5
+    assert idle.rested_s == 2.0
+
+
 @LINUX
 def test_who_neither_runs_nor_stands_in_line_is_idle(crowd: list[int]) -> None:
     """A process that waits for what will never come is told from those that work or want to."""

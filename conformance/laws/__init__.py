@@ -29,12 +29,18 @@ class Mark:
     kind: str
 
 
+RACY = ("late-", "early-")
+"""Anomalies of time."""
+
+
 @dataclass(frozen=True)
 class Violation:
     """What a law found. `anomaly` is the kind of fault, by name; `saw` says what was seen.
 
     events: for the grid, which event of each rank shows it, as pairs (rank, event).
     about: what tells one violation of a clause from another, e.g. the argument that was accepted.
+    certain: for what came late, nobody has stirred for longer than it may take: the machine was not
+    too busy for it.
     """
 
     anomaly: str
@@ -42,6 +48,12 @@ class Violation:
     marks: tuple[Mark, ...] = ()
     events: tuple[tuple[int, int], ...] = ()
     about: str = ""
+    certain: bool = False
+
+    @property
+    def racy(self) -> bool:
+        """Whether it has to be seen twice: nobody is accused of what a busy machine does once."""
+        return self.anomaly.startswith(RACY) and not self.certain
 
 
 Law = Callable[[Trace], "Violation | None"]

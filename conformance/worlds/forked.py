@@ -56,10 +56,12 @@ def _drop_and_end(rank: LoaderRank, how: str) -> None:
         os._exit(code)
 
 
-def _wait(pid: int, bound_s: float) -> str:
-    """How a child ended: "exit 0", the name of a signal, or "stuck"."""
+def _wait(pid: int, bound_s: float, idle: Idleness | None = None) -> str:
+    """How a child ended: "exit 0", the name of a signal, or "stuck"; idle: looks how it rests."""
     end = time.monotonic() + bound_s
     while time.monotonic() < end:
+        if idle is not None:
+            idle.over([pid])
         done, status = os.waitpid(pid, os.WNOHANG)
         if done:
             code = os.waitstatus_to_exitcode(status)
@@ -137,12 +139,14 @@ def end(rank: LoaderRank, _: lo.End) -> Found:
         _take_and_end(rank)
     _await_report(rank)
     began, family = time.monotonic(), psutil.Process(pid).children(recursive=True)
-    how, ready = _wait(pid, END_S), rank.reported("dies")
+    idle = Idleness()
+    how, ready = _wait(pid, END_S, idle), rank.reported("dies")
     seconds = round(time.monotonic() - began, 2)
     for child in family:
         with contextlib.suppress(psutil.Error):
             child.kill()
-    return ({"ended": how, "seconds": seconds} if ready else None), None
+    found = {"ended": how, "seconds": seconds, "rested": round(idle.rested_s, 1)}
+    return (found if ready else None), None
 
 
 def _take_and_end(rank: LoaderRank) -> None:

@@ -138,7 +138,8 @@ class LoaderRank(Rank):
 
     def _event(self, operation: op.Operation | None) -> Event:
         bound, event = Bound(self._bound_s(operation), [os.getpid()]), Event(operation)
-        self.watched = operation, bound, Stillness(self.case, operation)
+        still = Stillness(self.case, operation)
+        self.watched = operation, bound, still
         try:
             with warnings.catch_warnings(record=True) as caught, CHILDREN.hear(operation):
                 warnings.simplefilter("always")
@@ -150,7 +151,8 @@ class LoaderRank(Rank):
         except BaseException as ambush:  # of a handler of signals
             event = replace(event, error=event.error or error_of(ambush))
         self.watched = None
-        self.events.append(replace(event, seconds=round(bound.spent_s(), 3)))
+        seconds, rested = round(bound.spent_s(), 3), round(still.rested_s, 1)
+        self.events.append(replace(event, seconds=seconds, rested=rested))
         return self.events[-1]
 
     def _bound_s(self, operation: op.Operation | None) -> float:
@@ -180,7 +182,8 @@ class LoaderRank(Rank):
             where = ", ".join(f"{f.filename.rpartition('/')[2]}:{f.lineno} {f.name}" for f in stack)
             late = f"did not return within {bound.bound_s:.0f} s"
             told = f"{f'did not return: {RESTS}' if rests else late}; it waits in {where}"
-            hung = Event(operation, None, Error(("Hang",), told, where), bound.spent_s())
+            seconds, rested = bound.spent_s(), round(still.rested_s, 1)
+            hung = Event(operation, None, Error(("Hang",), told, where), seconds, rested=rested)
             shutil.rmtree(self.folder, ignore_errors=True)
             assert self.give_up is not None
             self.give_up(RankTrace(self.rank, (*self.events, hung)))

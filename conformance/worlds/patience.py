@@ -105,27 +105,35 @@ IDLE_S, STIR_S = 3.0, 0.05
 nor stood in line for one, waits for what will never come."""
 
 
+GAP_S = 2.0
+"""Who has not looked for so long knows nothing: the machine may have stood still."""
+
+
 class Idleness:
     """Whether processes and their descendants have had nothing to do for `idle_s` seconds.
 
-    besides: seconds on a core that do not count, those of whoever looks.
+    besides: seconds on a core that do not count, those of whoever looks. rested_s: how long they
+    have had nothing to do, at most, as far as somebody looked.
     """
 
     def __init__(self, idle_s: float = IDLE_S, besides: Callable[[], float] = lambda: 0.0) -> None:
         self.idle_s, self.besides = idle_s, besides
         self.pids: list[int] = []
         self.line, self.seen = Starvation(()), dict[int, float]()
-        self.used_s = self.since = 0.0
+        self.used_s = self.since = self.looked = self.rested_s = 0.0
 
     def over(self, pids: list[int]) -> bool:
         """Whether these have not stirred for so long; to be asked often."""
+        now = time.monotonic()
         if pids != self.pids:
             self.pids, self.line, self.used_s = pids, Starvation(pids), -math.inf
         self.seen.update((pid, _used_s(pid)) for pid in self.line.family())
         used_s = self.line.seconds() + sum(self.seen.values()) - self.besides()
-        if used_s - self.used_s > STIR_S:
-            self.used_s, self.since = used_s, time.monotonic()
-        return time.monotonic() - self.since > self.idle_s
+        if used_s - self.used_s > STIR_S or now - self.looked > GAP_S:
+            self.used_s, self.since = used_s, now
+        self.looked, rests_s = now, now - self.since
+        self.rested_s = max(self.rested_s, rests_s)
+        return rests_s > self.idle_s
 
 
 def _used_s(pid: int) -> float:

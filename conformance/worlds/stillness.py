@@ -48,11 +48,16 @@ class Stillness:
         self.looked = time.monotonic()
 
     def over(self) -> bool:
-        """Whether nobody has stirred for so long."""
-        if not self.judged or time.monotonic() - self.looked < LOOK_S:
+        """Whether nobody has stirred for so long, where nobody has a reason to wait."""
+        if time.monotonic() - self.looked < LOOK_S:
             return False
         self.looked = time.monotonic()
-        return self.idle.over([os.getpid()])
+        return self.idle.over([os.getpid()]) and self.judged
+
+    @property
+    def rested_s(self) -> float:
+        """For how long nobody has stirred, at most; in some cases they have a reason."""
+        return self.idle.rested_s
 
 
 def nobody_waits(case: Case) -> bool:

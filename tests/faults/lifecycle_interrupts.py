@@ -139,7 +139,7 @@ class WaitsAsOrphan(plain_loader.DataLoader):
     """A worker waits for work on a pipe whose other end its brother holds too (B219)."""
 
     CAUGHT_BY = ("lifecycle.orphans",)
-    ANOMALY = "left-orphans"
+    ANOMALY = "late-orphans"
     crews = _AbandonedCrew
 
 
@@ -159,7 +159,7 @@ class FirstWorkerStays(plain_loader.DataLoader):
     """The first worker takes a broken pipe for a passing trouble and tries again."""
 
     CAUGHT_BY = ("lifecycle.orphans",)
-    ANOMALY = "left-orphans"
+    ANOMALY = "late-orphans"
     crews = _StubbornCrew
 
 

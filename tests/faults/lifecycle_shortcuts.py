@@ -68,7 +68,7 @@ class ParkedForGood(plain_loader.DataLoader):
     """A worker without work waits for a signal, also when there is nobody who would send it."""
 
     CAUGHT_BY = ("lifecycle.orphans",)
-    ANOMALY = "left-orphans"
+    ANOMALY = "late-orphans"
     crews = _ParkedCrew
 
 

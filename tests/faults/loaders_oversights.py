@@ -98,7 +98,7 @@ class FinishesItsQueue(plain_loader.DataLoader):
     """A worker makes all that it was asked for before it looks whether the main process lives."""
 
     CAUGHT_BY = ("lifecycle.orphans",)
-    ANOMALY = "left-orphans"
+    ANOMALY = "late-orphans"
     crews = _DiligentCrew
 
 

@@ -96,8 +96,8 @@ def orphans(trace: Trace) -> Violation | None:
     if event.value["alive"]:
         saw = f"{event.value['alive']} of {event.value['workers']} workers live on after 10 s"
         sized = arguments(trace.case)["dataset"]
-        anomaly = "left-orphans" if event.value["rest"] else "late-orphans"
-        return Violation(anomaly, saw, about=f"items of {getattr(sized, 'gives', '')}")
+        told, rest = f"items of {getattr(sized, 'gives', '')}", event.value["rest"]
+        return Violation("late-orphans", saw, about=told, certain=rest)
     return None
 
 

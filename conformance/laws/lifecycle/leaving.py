@@ -94,18 +94,20 @@ def shutdown(trace: Trace) -> Violation | None:
         if dropped and event.seconds > DROP_S_MAX:
             end = "was not over after" if hangs(event) else "took"
             saw = f"dropping it {end} {event.seconds:.1f} s"
-            return Violation("late-drop", saw, about=what_befell(trace.case))
+            certain = event.rested > DROP_S_MAX
+            return Violation("late-drop", saw, about=what_befell(trace.case), certain=certain)
         exercised = exercised or bool(dropped)
     require(exercised)
     return None
 
 
-def _late_exit(ended: str, seconds: float) -> Violation | None:
+def _late_exit(ended: str, seconds: float, rested: float = 0.0) -> Violation | None:
     """What a program that ends with an iterator has taken."""
     if ended != "stuck" and seconds <= DROP_S_MAX:
         return None
     ends = "had not ended" if ended == "stuck" else "ended"
-    return Violation("late-exit", f"a program that held an iterator {ends} after {seconds} s")
+    saw = f"a program that held an iterator {ends} after {seconds} s"
+    return Violation("late-exit", saw, certain=rested > DROP_S_MAX)
 
 
 @law("lifecycle.memory")

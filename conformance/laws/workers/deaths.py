@@ -205,7 +205,8 @@ def _late(rank: RankTrace, step: Step, dead: list[Death], bound_s: float) -> Vio
     if waited <= bound_s:
         return None
     saw = f"the error came {waited:.1f} s after worker {dead[0].worker} died of {dead[0].how}"
-    return Violation("late-report", saw, events=_rows(rank, step), about=dead[0].about)
+    told, certain = dead[0].about, rank.events[step.event].rested > bound_s
+    return Violation("late-report", saw, events=_rows(rank, step), about=told, certain=certain)
 
 
 @law("workers.dead-iterator")

@@ -98,7 +98,8 @@ def _late(stuck: list[Event], bound: float, about: str) -> Violation | None:
     if late.error is not None and late.error.is_a("Hang"):
         saw = f"{called} did not return within {late.seconds:.0f} s"
         return Violation("no-timeout", saw, about=about)
-    return Violation("late-timeout", f"{called} took {late.seconds:.1f} s", about=about)
+    saw, certain = f"{called} took {late.seconds:.1f} s", late.rested > bound + SLACK_S
+    return Violation("late-timeout", saw, about=about, certain=certain)
 
 
 def _early(stuck: list[Event], bound: float, about: str) -> Violation | None:
