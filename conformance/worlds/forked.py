@@ -17,7 +17,7 @@ import psutil
 from conformance import loading as lo
 from conformance.worlds.gating import Found
 from conformance.worlds.patience import Idleness
-from conformance.worlds.stillness import LOOK_S, STILL_S
+from conformance.worlds.stillness import LITTLE_S, LOOK_S, STILL_S
 
 if TYPE_CHECKING:
     from conformance.worlds.loader import LoaderRank
@@ -94,7 +94,7 @@ def orphan(rank: LoaderRank, operation: lo.Orphan) -> Found:
 def _watched(family: list[psutil.Process], bound_s: float) -> tuple[list[psutil.Process], bool]:
     """Those that have not ended in time, and whether none has had anything to do for long: no
     machine is then too busy for them to end."""
-    idle, pids = Idleness(STILL_S), [process.pid for process in family]
+    idle, pids = Idleness(STILL_S, LITTLE_S), [process.pid for process in family]
     end, alive, rest = time.monotonic() + bound_s, family, False
     while alive and time.monotonic() < end:
         _, alive = psutil.wait_procs(alive, timeout=LOOK_S)
@@ -139,7 +139,7 @@ def end(rank: LoaderRank, _: lo.End) -> Found:
         _take_and_end(rank)
     _await_report(rank)
     began, family = time.monotonic(), psutil.Process(pid).children(recursive=True)
-    idle = Idleness()
+    idle = Idleness(STILL_S, LITTLE_S)
     how, ready = _wait(pid, END_S, idle), rank.reported("dies")
     seconds = round(time.monotonic() - began, 2)
     for child in family:

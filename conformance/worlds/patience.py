@@ -112,12 +112,15 @@ GAP_S = 2.0
 class Idleness:
     """Whether processes and their descendants have had nothing to do for `idle_s` seconds.
 
-    besides: seconds on a core that do not count, those of whoever looks. rested_s: how long they
-    have had nothing to do, at most, as far as somebody looked.
+    stir_s: seconds on a core, or in line for one, that do not count. besides: nor do those of
+    whoever looks. rested_s: how long they have had nothing to do, at most, as far as was looked.
     """
 
-    def __init__(self, idle_s: float = IDLE_S, besides: Callable[[], float] = lambda: 0.0) -> None:
-        self.idle_s, self.besides = idle_s, besides
+    def __init__(
+        self, idle_s: float = IDLE_S, stir_s: float = STIR_S,
+        besides: Callable[[], float] = lambda: 0.0,
+    ) -> None:  # fmt: skip
+        self.idle_s, self.stir_s, self.besides = idle_s, stir_s, besides
         self.pids: list[int] = []
         self.line, self.seen = Starvation(()), dict[int, float]()
         self.used_s = self.since = self.looked = self.rested_s = 0.0
@@ -129,7 +132,7 @@ class Idleness:
             self.pids, self.line, self.used_s = pids, Starvation(pids), -math.inf
         self.seen.update((pid, _used_s(pid)) for pid in self.line.family())
         used_s = self.line.seconds() + sum(self.seen.values()) - self.besides()
-        if used_s - self.used_s > STIR_S or now - self.looked > GAP_S:
+        if used_s - self.used_s > self.stir_s or now - self.looked > GAP_S:
             self.used_s, self.since = used_s, now
         self.looked, rests_s = now, now - self.since
         self.rested_s = max(self.rested_s, rests_s)

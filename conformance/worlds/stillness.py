@@ -22,6 +22,9 @@ does (`MP_STATUS_CHECK_INTERVAL`), whether a worker lives or a message was overl
 
 RESTS = f"nobody has stirred for {STILL_S:.0f} s"
 
+LITTLE_S = 0.3
+"""So little of a core in that time is no work: whoever stops at the gate looks now and then."""
+
 LOOK_S = 0.5
 """How often somebody looks."""
 
@@ -44,7 +47,7 @@ class Stillness:
     def __init__(self, case: Case, operation: op.Operation | None) -> None:
         passes = operation is None or type(operation) in PASSES
         self.judged = passes and nobody_waits(case)
-        self.idle = Idleness(STILL_S, time.thread_time)
+        self.idle = Idleness(STILL_S, LITTLE_S, time.thread_time)
         self.looked = time.monotonic()
 
     def over(self) -> bool:
