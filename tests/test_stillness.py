@@ -15,8 +15,8 @@ from conformance import operations as op
 from conformance.candidate import Source
 from conformance.case import Case
 from conformance.datasets import Collate, Fault, Mapped, Order, Stream
-from conformance.worlds.loader import HANG_S
-from conformance.worlds.stillness import RESTS, STILL_S, Stillness, nobody_waits
+from conformance.worlds.stillness import STILL_S, Stillness, nobody_waits
+from conformance.worlds.watch import HANG_S, RESTS
 from conformance.worlds.worlds import Worlds
 
 PLAIN = Case(

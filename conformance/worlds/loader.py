@@ -9,13 +9,11 @@ from __future__ import annotations
 import contextlib
 import gc
 import itertools
-import os
 import shutil
 import signal
 import sys
 import tempfile
 import threading
-import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -27,7 +25,7 @@ import torch.distributed as dist
 from conformance import loading as lo
 from conformance import operations as op
 from conformance.case import Case
-from conformance.trace import Error, Event, RankTrace
+from conformance.trace import Event, RankTrace
 from conformance.worlds.blows import BLOWS
 from conformance.worlds.children import CHILDREN
 from conformance.worlds.device import DEVICE, make_room
@@ -42,23 +40,13 @@ from conformance.worlds.leftovers import (
     standing,
 )  # fmt: skip
 from conformance.worlds.observe import Recorder, error_of
-from conformance.worlds.patience import Bound
 from conformance.worlds.rank import Rank
 from conformance.worlds.realise_loader import LoaderRealiser
 from conformance.worlds.samples import describe
 from conformance.worlds.segments import hear_of_segments
 from conformance.worlds.settings import changed, settings
-from conformance.worlds.stillness import RESTS, Stillness
+from conformance.worlds.watch import Watch
 from conformance.worlds.workload import change
-
-HANG_S = 11.0
-"""When an operation counts as hung: past every bound of the spec."""
-
-PATIENT_S: dict[type[op.Operation], float] = {lo.Drop: 13.0, lo.Orphan: 22.0, lo.End: 22.0}
-"""Later for these: what a late drop leaves behind is of interest too; orphans are watched."""
-
-PAST_TIMEOUT_S = 4.0
-"""So long after its timeout, past the bound of 2 s, one `next()` counts as hung."""
 
 FILTERED = 4
 """So often filters of warnings are changed by who does so in each pass; an import does so once."""
@@ -90,7 +78,7 @@ class LoaderRank(Rank):
         self.before, self.settings = standing() if self.asked else children(), self._settings()
         self.least: int | None = None
         self.filtered = 0
-        self.watched: tuple[op.Operation | None, Bound, Stillness] | None = None
+        self.watch: Watch | None = None
         CHILDREN.waiting = False
 
     def run(self) -> RankTrace:
@@ -98,7 +86,7 @@ class LoaderRank(Rank):
         stop = threading.Event()
         if self.give_up:
             name = {"name": WATCH, "daemon": True}
-            threading.Thread(target=self._watch, args=(stop,), **name).start()  # type: ignore[arg-type]
+            threading.Thread(target=self._wait_for, args=(stop,), **name).start()  # type: ignore[arg-type]
         try:
             return super().run()
         finally:
@@ -137,9 +125,8 @@ class LoaderRank(Rank):
     # Time, warnings and the watch.
 
     def _event(self, operation: op.Operation | None) -> Event:
-        bound, event = Bound(self._bound_s(operation), [os.getpid()]), Event(operation)
-        still = Stillness(self.case, operation)
-        self.watched = operation, bound, still
+        watch, event = Watch(self.case, operation), Event(operation)
+        self.watch = watch
         try:
             with warnings.catch_warnings(record=True) as caught, CHILDREN.hear(operation):
                 warnings.simplefilter("always")
@@ -150,44 +137,24 @@ class LoaderRank(Rank):
             event = replace(event, warnings=told)
         except BaseException as ambush:  # of a handler of signals
             event = replace(event, error=event.error or error_of(ambush))
-        self.watched = None
-        seconds, rested = round(bound.spent_s(), 3), round(still.rested_s, 1)
-        self.events.append(replace(event, seconds=seconds, rested=rested))
+        self.watch = None
+        self.events.append(watch.timed(event))
         return self.events[-1]
 
-    def _bound_s(self, operation: op.Operation | None) -> float:
-        """When an operation counts as hung."""
-        timeout = self.case.argument("timeout")
-        single = isinstance(operation, op.Take) and operation.count == 1
-        if single and isinstance(timeout, (int, float)) and timeout > 0:
-            return min(HANG_S, timeout + PAST_TIMEOUT_S)
-        return PATIENT_S.get(type(operation), HANG_S)  # type: ignore[arg-type]
-
-    def _watch(self, stop: threading.Event) -> None:
+    def _wait_for(self, stop: threading.Event) -> None:
         """Give up, with all that was seen, when an operation takes too long.
 
         Ctrl-C is not for this thread: it would be lost to a main one that holds it back.
         """
         signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
         while not stop.wait(0.1):
-            watched = self.watched
-            if watched is None:
-                continue
-            operation, bound, still = watched
-            rests = still.over()
-            if not rests and not bound.over():
-                continue
-            frame = sys._current_frames().get(self.caller.ident)
-            stack = traceback.extract_stack(frame)[-4:] if frame else []
-            where = ", ".join(f"{f.filename.rpartition('/')[2]}:{f.lineno} {f.name}" for f in stack)
-            late = f"did not return within {bound.bound_s:.0f} s"
-            told = f"{f'did not return: {RESTS}' if rests else late}; it waits in {where}"
-            seconds, rested = bound.spent_s(), round(still.rested_s, 1)
-            hung = Event(operation, None, Error(("Hang",), told, where), seconds, rested=rested)
-            shutil.rmtree(self.folder, ignore_errors=True)
-            assert self.give_up is not None
-            self.give_up(RankTrace(self.rank, (*self.events, hung)))
-            return
+            watch = self.watch
+            if watch and (late := watch.late()):
+                hung = watch.hung(late, sys._current_frames().get(self.caller.ident))
+                shutil.rmtree(self.folder, ignore_errors=True)
+                assert self.give_up is not None
+                self.give_up(RankTrace(self.rank, (*self.events, hung)))
+                return
 
     # Passes.
 

@@ -20,8 +20,6 @@ STILL_S = 6.0
 """So long nobody rests who comes back: past the 5 s after which loaders look around, as torch's
 does (`MP_STATUS_CHECK_INTERVAL`), whether a worker lives or a message was overlooked."""
 
-RESTS = f"nobody has stirred for {STILL_S:.0f} s"
-
 LITTLE_S = 0.3
 """So little of a core in that time is no work: whoever stops at the gate looks now and then."""
 
