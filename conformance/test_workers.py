@@ -23,6 +23,7 @@ from conformance.scenarios import workers as cases
             cases.STARTED,
             cases.CROWDED,
             cases.LATE_ITEM,
+            cases.PONDERED,
             pinning.COMPLETION_ORDERS,
             pinning.ORDERS,
         ),

@@ -172,6 +172,11 @@ def _beside(setting: Setting) -> Iterator[Case]:
             yield loader(Mapped(5), plan, batch_size=2, **options)
             yield loader(Mapped(3), plan, batch_size=None, sampler=TURNED, **options)
             yield loader(Mapped(40), plan, batch_size=8, shuffle=True, **options)
+    started = [Iterate(), Open("a"), Settle(), Take("a", 2), Open("b"), Take("b"), Drain("a")]
+    for count, drop in itertools.product((0, 2), (False, True)):
+        options = {"batch_size": 3, "drop_last": drop, **counted(count)}
+        if takes(setting, **options):
+            yield loader(Stream(10), [*started, Drain("b")], **options)
 
 
 def _ends(setting: Setting) -> Iterator[Case]:

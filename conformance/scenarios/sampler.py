@@ -47,8 +47,8 @@ def scenario(
                     yield Case(setting.role, fitted, steps, width, ambient=setting.seed)
         if large is None:
             return
-        width = 2 if setting.role in RANKED else 1
-        for made in subjects.large(setting):
+        widths = (2, 1) if setting.role in RANKED else (1,)  # a rank's share may be as large
+        for width, made in itertools.product(widths, subjects.large(setting)):
             fitted = narrow(setting, made) if narrow else made
             if fitted is not None:
                 steps = large(setting, fitted)

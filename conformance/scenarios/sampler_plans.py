@@ -107,10 +107,14 @@ def interleaved(setting: Setting, made: Made) -> Plan:
 
 
 def woven_late(setting: Setting, made: Made) -> Plan:
-    """Two very long passes, the second begun in the middle of the first; one is left after most."""
+    """Two very long passes, the second begun in the middle of the first; one is left after most.
+    Then one that goes on while another is begun in another epoch."""
     part = max(1, size_of(made) // 3)
     woven: Plan = [Open("a"), Take("a", part), Open("b"), Take("b", 2 * part), Drain("a")]
-    return [*at(setting, 2), Iterate(), *woven, Iterate()]
+    plan = [*at(setting, 2), Iterate(), *woven, Iterate()]
+    other = at(setting, 3)
+    later = [Open("c"), Take("c", part), *other, Open("d"), Take("d"), Drain("c")]
+    return [*plan, *later] if other else plan
 
 
 def interleaved_draws(setting: Setting, made: Made) -> Plan | None:

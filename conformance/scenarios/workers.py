@@ -16,6 +16,7 @@ from conformance.loading import (
     Drop,
     Free,
     Journal,
+    Ponder,
     Schedule,
     Settle,
     Shut,
@@ -47,6 +48,9 @@ LATE_S = 0.7
 
 STRAGGLER_S = 3.5
 """An item that takes longer than somebody may wait before he asks another worker for it."""
+
+PONDER_S = 6.0
+"""A caller that computes for longer than somebody may try to send to him."""
 
 QUICK = 6
 """A quick effort tries every so many of the 1680 orders of three workers."""
@@ -243,6 +247,14 @@ def _late_item(setting: Setting) -> Iterator[Case]:
         yield loader(Mapped(ahead + 5, gated=ahead + 5), plan, "alone", **options)
 
 
+def _pondered(setting: Setting) -> Iterator[Case]:
+    """The caller computes for long, and the workers have more to send than a pipe holds."""
+    crewed: tuple[tuple[str, Any], ...] = (("num_workers", 2),)
+    looked = [Iterate(), Describe(), Rebuild(crewed), Open("a"), Take("a")]
+    plan = [*looked, Ponder(PONDER_S), Drain("a"), Describe()]
+    yield loader(Mapped(6, gives="bulk"), plan, "alone")
+
+
 EXHAUSTIVE = Scenario("completion-orders", _exhaustive)
 OF_THREE = Scenario("completion-orders-of-three", _of_three, slow=True)
 ORDERS = Scenario("orders", _fresh, lambda s: _drawn(s), share=0.4)
@@ -254,3 +266,4 @@ CROWDED = Scenario("crowded", _crowded)
 AHEAD = Scenario("ahead", _ahead)
 LATE = Scenario("late-batches", _late)
 LATE_ITEM = Scenario("late-item", _late_item)
+PONDERED = Scenario("pondered", _pondered)

@@ -215,3 +215,24 @@ class InfoOfTheFirstPass(DataLoader[Any]):
         super().__init__(*args, **options)
         if self.num_workers:
             self.worker_init_fn = _ToldOnce(self.worker_init_fn)
+
+
+# What is left over.
+
+
+class TailsOfTheLoader(DataLoader[Any]):
+    """What the workers had too little of for a batch is kept by the loader, for all its passes."""
+
+    CAUGHT_BY = ("loader.independent",)
+    ANOMALY = "iterators-entangled"
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.tails: dict[int, list[Any]] = {}
+
+    def __iter__(self) -> Iterator[Any]:
+        made = super().__iter__()
+        if isinstance(made, CrewPass):
+            self.tails.clear()
+            made._tails = self.tails
+        return made

@@ -203,3 +203,22 @@ class LightBlocksByRounding(WeightedRandomSampler):
         ]
         order = torch.randperm(self.num_samples, generator=self.generator)
         return iter(torch.cat(drawn)[order].tolist())
+
+
+PIECE = 1 << 16
+
+
+class KeepsItsPieces(DistributedSampler):
+    """A share of more than 2^16 is kept in pieces, which a pass that begins meanwhile replaces."""
+
+    CAUGHT_BY = ("sampler.interleave",)
+    ANOMALY = "iterators-entangled"
+
+    def __iter__(self) -> Iterator[int]:
+        share = [*super().__iter__()]
+        self.pieces = [share[place : place + PIECE] for place in range(0, len(share), PIECE)]
+        return self._come(len(self.pieces)) if len(self.pieces) > 1 else iter(share)
+
+    def _come(self, count: int) -> Iterator[int]:
+        for place in range(count):
+            yield from self.pieces[place]

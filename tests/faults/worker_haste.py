@@ -1,4 +1,4 @@
-"""Wrong loaders that do not wait for a slow worker, on top of the reference's (no bug on record).
+"""Wrong loaders that do not wait for who is slow, on top of the reference's (no bug on record).
 
 `CAUGHT_BY` lists the clauses that must report the fault, `ANOMALY` is what the first of them calls
 it.
@@ -6,11 +6,16 @@ it.
 
 from __future__ import annotations
 
+import select
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 from reporting import Reporting, Worse
 
-HASTE_S = 0.2
+from reference import DataLoader
+from reference.loader import worker
+
+HASTE_S, SENDS_S = 0.2, 3.0
 
 
 class _Overtaking(Worse):
@@ -57,3 +62,35 @@ class OvertakesTheLateStream(Reporting):
     CAUGHT_BY = ("iterable.order",)
     ANOMALY = "out-of-turn"
     rule = _OvertakingStreams
+
+
+class _Impatient:
+    """A `worker_init_fn` after which the worker does not wait for long for room to send."""
+
+    def __init__(self, function: Callable[[int], Any] | None) -> None:
+        self.function = function
+
+    def __call__(self, number: int) -> None:
+        patient = worker.Connection._poll
+
+        def poll(connection: worker.Connection, event: int) -> None:
+            room = select.poll()
+            room.register(connection._channel, event)
+            if event == select.POLLOUT and not room.poll(SENDS_S * 1000):
+                raise worker.Abandoned
+            patient(connection, event)
+
+        worker.Connection._poll = poll  # type: ignore[method-assign]
+        if self.function is not None:
+            self.function(number)
+
+
+class GivesUpSending(DataLoader[Any]):
+    """A caller who for seconds takes nothing of a batch that no pipe holds is taken for dead."""
+
+    CAUGHT_BY = ("workers.same-order",)
+    ANOMALY = "other-collation"
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.worker_init_fn = _Impatient(self.worker_init_fn)

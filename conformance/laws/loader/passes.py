@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from conformance import operations as op
 from conformance.case import Case
 from conformance.datasets import Stream
 from conformance.laws import Violation, law, require
 from conformance.laws.loader.due import collated, cut_alike, passes, shuffled
-from conformance.laws.loading import arguments, built, got, of, rows, workers
-from conformance.trace import Event, Items, Trace
+from conformance.laws.loading import Run, arguments, built, got, of, rows, runs, workers
+from conformance.trace import Event, Items, RankTrace, Trace
 
 
 @law("loader.independent")
@@ -19,17 +21,26 @@ def independent(trace: Trace) -> Violation | None:
         if isinstance(event.operation, op.Open) and event.error is not None:
             saw = f"beside another iterator, iter() raised {event.error}"
             return Violation("second-refused", saw, events=((rank.rank, number),))
-    for run, due in passes(rank, case):
+    for run, due, wanted in _alone(rank, case):
         if run.errors:
             saw = f"an iterator beside another raised {run.errors[0]}"
             return Violation("iterators-entangled", saw, events=rows(rank, run))
-        wanted = collated(case, due)
         taken = wanted if run.finished else wanted[: len(run.items)]
         if run.items != taken and not (shuffled(case) and cut_alike(run, due, case)):
             saw = f"beside another, an iterator gave {run.items} instead of {wanted}"
             saw += " in any order" * shuffled(case)
             return Violation("iterators-entangled", saw, events=rows(rank, run))
     return None
+
+
+def _alone(rank: RankTrace, case: Case) -> list[tuple[Run, list[Any], list[Any]]]:
+    """Each pass, its batches of indices, and what it delivers with no other beside it: of a stream,
+    what the first pass has delivered."""
+    if not isinstance(arguments(case).get("dataset"), Stream):
+        return [(run, due, collated(case, due)) for run, due in passes(rank, case)]
+    first, *others = runs(rank)
+    require(first.finished and not first.errors)
+    return [(run, first.items, first.items) for run in others]
 
 
 @law("loader.ends")

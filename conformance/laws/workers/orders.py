@@ -62,7 +62,7 @@ def same_order(trace: Trace) -> Violation | None:
 def _described(rank: RankTrace) -> list[Event]:
     """What came of each pass: the descriptions that follow one."""
     pairs = zip(rank.events, rank.events[1:], strict=False)
-    passed = (b for a, b in pairs if isinstance(a.operation, op.Iterate))
+    passed = (b for a, b in pairs if isinstance(a.operation, (op.Iterate, op.Drain)))
     return [event for event in passed if isinstance(event.operation, lo.Describe)]
 
 
