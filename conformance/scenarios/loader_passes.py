@@ -8,7 +8,7 @@ from typing import Any
 
 from conformance.case import Case
 from conformance.datasets import Collate, Fault, Init, Mapped, Order, Stream
-from conformance.loading import Drop, Journal, Reread, Settle, Strike
+from conformance.loading import Drop, Journal, Ponder, Reread, Settle, Strike
 from conformance.operations import Drain, Iterate, Open, Operation, Rebuild, Resize, Take
 from conformance.recipes import Values
 from conformance.scenarios import Scenario, Setting
@@ -172,11 +172,12 @@ def _beside(setting: Setting) -> Iterator[Case]:
             yield loader(Mapped(5), plan, batch_size=2, **options)
             yield loader(Mapped(3), plan, batch_size=None, sampler=TURNED, **options)
             yield loader(Mapped(40), plan, batch_size=8, shuffle=True, **options)
-    started = [Iterate(), Open("a"), Settle(), Take("a", 2), Open("b"), Take("b"), Drain("a")]
+    heard: list[Operation] = [Open("a"), Settle(), Ponder(0.2), Take("a", 2)]  # who has ended
+    started = [Iterate(), *heard, Open("b"), Drain("a"), Drain("b")]
     for count, drop in itertools.product((0, 2), (False, True)):
         options = {"batch_size": 3, "drop_last": drop, **counted(count)}
         if takes(setting, **options):
-            yield loader(Stream(10), [*started, Drain("b")], **options)
+            yield loader(Stream(10), started, **options)
 
 
 def _ends(setting: Setting) -> Iterator[Case]:
