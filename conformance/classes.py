@@ -58,7 +58,7 @@ def work(case: Case) -> int:
 
 def has_workers(case: Case) -> bool:
     """Whether the case's loader has workers, or one that it is built anew as."""
-    rebuilt = (other.get("num_workers") for other in _overrides(case))
+    rebuilt = (other.get("num_workers") for other in overrides(case))
     return any((case.argument("num_workers"), *rebuilt))
 
 
@@ -81,7 +81,7 @@ def _values(case: Case) -> Iterator[Any]:
             yield from (inner for _, inner in value.arguments)
 
 
-def _overrides(case: Case) -> list[Built]:
+def overrides(case: Case) -> list[Built]:
     """The arguments that are others when the case builds anew."""
     return [dict(step.overrides) for step in case.plan if isinstance(step, Rebuild)]
 
@@ -110,7 +110,7 @@ def _classes(case: Case) -> Iterator[str]:
     yield from _ranks(length(case), case.world_size)
     yield from _plan(case.plan)
     first = dict(case.arguments)
-    for built in (first, *({**first, **other} for other in _overrides(case))):
+    for built in (first, *({**first, **other} for other in overrides(case))):
         yield from _size(size_of(built))
         yield from _options(built)
         yield from _batches(built)

@@ -65,6 +65,7 @@ def test_some_cases_make_somebody_wait(changed: dict[str, object]) -> None:
 @pytest.mark.parametrize("step", [
     lo.Shut(), lo.Hold(), lo.Strike(0), lo.Limit("descriptors", 2), lo.Ponder(),
     op.Rebuild((("dataset", Mapped(6, "slow")),)),
+    op.Rebuild((("sampler", Order(6, faults=(Fault("sampler", 2, "exit 3"),))),)),
 ])  # fmt: skip
 def test_some_plans_make_somebody_wait(step: op.Operation) -> None:
     """A plan that shuts the gate, strikes a worker or builds over slow data is none of these."""

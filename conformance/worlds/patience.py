@@ -50,11 +50,12 @@ class Starvation:
 def _descendants(pid: int) -> set[int]:
     """Who is below a process, as Linux lists it: to go through all processes of the machine takes
     as long as some cases do, and each case that waits looks twice a second."""
-    try:
-        lists = [*Path(f"/proc/{pid}/task").glob("*/children")]
-        below = {int(child) for one in lists for child in one.read_text().split()}
-    except OSError:  # it has ended, or one of its threads has
-        return set()
+    lists, below = list[Path](), set[int]()
+    with contextlib.suppress(OSError):  # it ends meanwhile
+        lists += Path(f"/proc/{pid}/task").glob("*/children")
+    for one in lists:
+        with contextlib.suppress(OSError):  # the thread does
+            below.update(map(int, one.read_text().split()))
     if lists:
         return below.union(*map(_descendants, below))
     with contextlib.suppress(psutil.Error):  # a system that has no such lists
@@ -110,7 +111,8 @@ GAP_S = 2.0
 
 
 class Idleness:
-    """Whether processes and their descendants have had nothing to do for `idle_s` seconds.
+    """Whether processes and their descendants have had nothing to do for `idle_s` seconds: none has
+    used a core, stood in line for one, or waited for a disk.
 
     stir_s: seconds on a core, or in line for one, that do not count. besides: nor do those of
     whoever looks. rested_s: how long they have had nothing to do, at most, as far as was looked.
@@ -130,13 +132,22 @@ class Idleness:
         now = time.monotonic()
         if pids != self.pids:
             self.pids, self.line, self.used_s = pids, Starvation(pids), -math.inf
-        self.seen.update((pid, _used_s(pid)) for pid in self.line.family())
+        family = self.line.family()
+        self.seen.update((pid, _used_s(pid)) for pid in family)
         used_s = self.line.seconds() + sum(self.seen.values()) - self.besides()
-        if used_s - self.used_s > self.stir_s or now - self.looked > GAP_S:
+        stirs = used_s - self.used_s > self.stir_s or any(map(_is_at_a_disk, family))
+        if stirs or now - self.looked > GAP_S:
             self.used_s, self.since = used_s, now
         self.looked, rests_s = now, now - self.since
         self.rested_s = max(self.rested_s, rests_s)
         return rests_s > self.idle_s
+
+
+def _is_at_a_disk(pid: int) -> bool:
+    """Whether it waits for a file, as a new interpreter does that imports from far away."""
+    with contextlib.suppress(psutil.Error):
+        return bool(psutil.Process(pid).status() == psutil.STATUS_DISK_SLEEP)
+    return False
 
 
 def _used_s(pid: int) -> float:

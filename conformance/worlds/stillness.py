@@ -13,7 +13,7 @@ import time
 from conformance import loading as lo
 from conformance import operations as op
 from conformance.case import Case
-from conformance.classes import faults
+from conformance.classes import faults, overrides
 from conformance.worlds.patience import Idleness
 
 STILL_S = 6.0
@@ -63,8 +63,9 @@ class Stillness:
 
 def nobody_waits(case: Case) -> bool:
     """Whether nothing in the case sleeps, waits for the caller, or goes wrong."""
-    data = [case.argument("dataset"), *(dict(step.overrides).get("dataset") for step in case.plan
-                                        if isinstance(step, op.Rebuild))]  # fmt: skip
+    later = [value for built in overrides(case) for value in built.values()]
+    data = (case.argument("dataset"), *later)
     slow = any(getattr(one, "gated", 0) or getattr(one, "seconds", 0) for one in data)
+    wrong = bool(faults(case)) or any(getattr(one, "faults", ()) for one in later)
     quick = all(type(step) in HARMLESS for step in case.plan)
-    return quick and not slow and not faults(case) and not case.argument("timeout")
+    return quick and not slow and not wrong and not case.argument("timeout")
