@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
+from conformance.interrupt import heed
 from conformance.verdict import DECLARED, HOLDS, NOT_APPLICABLE, NOT_PROVIDED, VIOLATED, Verdict
 
 
@@ -27,7 +28,10 @@ class Check:
 
     def __call__(self) -> None:
         __tracebackhide__ = True
-        self.verdict = self._examine()
+        try:
+            self.verdict = self._examine()
+        finally:
+            heed()  # what it breaks in the middle may fail, and that would be told in its place
         conclude(self.verdict, self.strict)
 
     def told(self) -> list[tuple[str, str]]:
