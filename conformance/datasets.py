@@ -64,17 +64,17 @@ class Mapped(Recipe):
     from a tensor of 256 KiB. counted: i times 1, which stands in memory that processes share and
     that only their start may pickle. local: i, and `HERE` more in a process that holds the memory
     of the one that made the dataset. listed: as marked, from a plain list. A sample of a container
-    for collation: dict, counter, tuple, named, nested, text, float, mingled (an int for even items,
-    a float for odd ones), blended (so are a tensor and an array), array, mixed, foreign; of one
-    that is to be kept: bag, row, pair, range. views: a tensor of 75 KiB, and three more that lie in
-    its memory, in another order and in part. ragged: a list of i + 1 elements. bulging:
-    a list of one element, or for each third item of two. struct: a maximum with its place, as torch
-    gives it: a tuple of a class that takes one argument. lazy: a tensor whose conjugate was taken,
-    and not yet computed, and its imaginary part. many: 1,100 tensors of 2.4 KB. mapping: a mapping
-    that is no dict. disk: a row of a memory-mapped array of numpy's. span: a range of two.
-    turned: a dict whose keys stand in another order in each second item. sparse: such a tensor.
-    wide: two large arrays and a tensor like the first. odd: one of `items.ODD`. formed: what
-    `form` says.
+    for collation: dict, counter, tuple, named, nested, text, float, complex, mingled (an int for
+    even items, a float for odd ones), blended (so are a tensor and an array), array, mixed,
+    foreign; of one that is to be kept: bag, row, record, pair, range. views: a tensor of 75 KiB,
+    and three more that lie in its memory, in another order and in part. ragged: a list of i + 1
+    elements. bulging: a list of one element, or for each third item of two. struct: a maximum with
+    its place, as torch gives it: a tuple of a class that takes one argument. lazy: a tensor whose
+    conjugate was taken, and not yet computed, and its imaginary part. many: 1,100 tensors of 2.4
+    KB. mapping: a mapping that is no dict. disk: a row of a memory-mapped array of numpy's. span: a
+    range of two. turned: a dict whose keys stand in another order in each second item. sparse: such
+    a tensor. wide: two large arrays and a tensor like the first. odd: one of `items.ODD`. formed:
+    what `form` says.
 
     forms, each: the first `each` items are of the first form, as many of the second, and so on.
     An index may be a number, or what an `Order` makes of it: text, a tuple, a list.

@@ -24,11 +24,13 @@ from conformance.scenarios import pinning, workers
             forms.FORMS,
             forms.SIGNALLED,
             cases.GROUPED,
+            cases.LONG,
             pairs.MAPPED_PAIRS,
             pinning.MODES,
         ),
         "loader.fetch-once": (
             cases.MODES,
+            cases.GETITEMS,
             samplers.SAMPLED,
             pairs.MAPPED_PAIRS,
             workers.LATE_ITEM,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from conformance.laws.cycles import cyclic
 from conformance.laws.neighbours import neighbours
 from conformance.laws.relations import even_steps, not_repeated, repeated, unrelated
 
@@ -82,6 +83,33 @@ def test_pairs_that_stay_are_told_before_the_order_that_they_keep() -> None:
     order = (twos[:, None] + [0, 1]).reshape(1, -1)
 
     assert anomaly(neighbours(order, 4000)) == "shuffled-in-blocks"
+
+
+@pytest.mark.parametrize(("passes", "n"), [(4000, 5), (48, 100), (8, 3001), (5, 70_001)])
+def test_cycles_of_fair_shuffles_are_left_to_chance(passes: int, n: int) -> None:
+    """Fair shuffles have as many cycles as chance gives them, and either sign."""
+    assert cyclic(shuffles(passes, n), n) is None
+
+
+def test_an_order_of_one_cycle_is_no_shuffle() -> None:
+    """Long orders, each of which is one cycle, are told after eight passes."""
+    rows = np.empty((8, 3001), np.int64)
+    for row, order in zip(rows, shuffles(8, 3001), strict=True):
+        row[order] = np.roll(order, 1)
+
+    found = cyclic(rows, 3001)
+    assert anomaly(found) == "not-uniform"
+    assert "one cycle" in getattr(found, "saw", "")
+
+
+def test_orders_of_one_sign_are_no_shuffle() -> None:
+    """Shuffles of which each odd one has its last two items changed are told after 48 passes."""
+    rows = shuffles(48, 100)
+    for row in rows:
+        if round(np.linalg.det(np.eye(100)[row])) < 0:
+            row[[-1, -2]] = row[[-2, -1]]
+
+    assert "even permutation" in getattr(cyclic(rows, 100), "saw", "")
 
 
 def test_draws_may_be_spread_evenly_and_not_repeated() -> None:

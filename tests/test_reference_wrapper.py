@@ -226,6 +226,15 @@ def test_a_sampler_that_is_divided_already_is_refused(inner):
         DistributedSamplerWrapper(inner, 2, 0)
 
 
+def test_a_sampler_that_names_itself_is_asked_once():
+    """Who leads back to itself by its attribute `sampler` is wrapped, and not searched for ever."""
+
+    class Knot(SequentialSampler):
+        sampler = property(lambda self: self)
+
+    assert shards(lambda: Knot(range(4)), 2) == [[0, 2], [1, 3]]
+
+
 def test_a_division_by_one_may_be_divided():
     """A distributed sampler over a single rank is an ordinary sampler."""
     inner = DistributedSampler(range(8), 1, 0, shuffle=False)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conformance.laws import Violation, require
+from conformance.laws.cycles import cyclic
 from conformance.laws.neighbours import neighbours
 from conformance.laws.statistics import SHORT, uniform_blocks
 from conformance.laws.tails import ALPHA, first_unlikely
@@ -30,8 +31,10 @@ END = 8
 
 def shuffled(rows: Rows, n: int) -> Violation | None:
     """Shuffles, one row each, in order: uniform each by itself, and none tells of the next."""
-    found = repeated(rows, n) or uniform_blocks(rows, n) or even_steps(rows[:, :n], n)
-    return found or neighbours(rows, n) or one_sided(rows[:, :n], n) or unrelated(rows, n)
+    first = rows[:, :n]
+    found = repeated(rows, n) or uniform_blocks(rows, n) or even_steps(first, n)
+    found = found or neighbours(rows, n) or one_sided(first, n) or cyclic(first, n)
+    return found or unrelated(rows, n)
 
 
 def repeated(rows: Rows, n: int) -> Violation | None:

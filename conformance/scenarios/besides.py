@@ -57,6 +57,11 @@ def history(setting: Setting, made: Made, epoch: int, rank: int) -> list[Neighbo
     return _of_rank(found, rank)
 
 
+def instead(setting: Setting, made: Made, other: Made, rank: int) -> list[Neighbour]:
+    """A sampler of these other arguments that one rank has made before."""
+    return _of_rank([_beside(setting, made, 0, other)], rank)
+
+
 def turned(setting: Setting, made: Made, epoch: int, rank: int) -> list[Neighbour]:
     """A sampler that one rank has made before: of the same values, in another order between."""
     return _of_rank([_turned(setting, made, epoch)], rank)

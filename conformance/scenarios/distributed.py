@@ -270,6 +270,7 @@ def _many(setting: Setting) -> Iterator[Case]:
     plan = [SetEpoch(3), Epochs(1, start=3)]
     yield Case(ROLE, {"dataset": Data((1 << 20) + 3), "seed": setting.seed + 1}, plan)
     yield Case(ROLE, {"dataset": Data(2000), "seed": setting.seed + 2}, [Epochs(40)])
+    yield Case(ROLE, {"dataset": Data(100), "seed": setting.seed + 3}, [Epochs(48)])
 
 
 EPOCHS = Scenario("epochs", _epochs_small, lambda s: _epochs_drawn(s))

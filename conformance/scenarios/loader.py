@@ -169,6 +169,7 @@ def _collations(setting: Setting) -> Iterator[Case]:
     for gives in ("turned", "ragged", "mapping", "disk", "span", "struct"):
         yield loader(Mapped(3, gives=gives), [Iterate(), Describe()], batch_size=2)
     yield loader(Mapped(3, gives="bulging"), [Iterate(), Describe()], batch_size=3)
+    yield loader(Mapped(3, gives="complex"), [Iterate(), Describe()], batch_size=2)
 
 
 def _posing(setting: Setting) -> Iterator[Case]:
@@ -222,6 +223,16 @@ def _getitems(setting: Setting) -> Iterator[Case]:
         yield loader(Mapped(6, many="all"), [Iterate(), Journal()], **options)
     for many in ("held", "delegated", "lazy"):
         yield loader(Mapped(5, many=many), [Iterate(), Journal()], batch_size=2)
+    doubled = {"sampler": Values((4, 4, 0, 4, 1, 1)), "batch_size": 3}
+    for options in options_of(setting, (doubled, {**doubled, "num_workers": 1})):
+        yield loader(Mapped(6, many="all"), [Iterate(), Journal()], **options)
+
+
+def _long(setting: Setting) -> Iterator[Case]:
+    """More batches in a pass than twelve bits can count."""
+    options: dict[str, Any] = {"num_workers": 2, "persistent_workers": True}
+    if takes(setting, **options):
+        yield loader(Mapped(4500), [Iterate(), Iterate()], **options)
 
 
 def _refused() -> Iterator[dict[str, Any]]:
@@ -281,5 +292,6 @@ POSING = Scenario("loader-posing", _posing)
 UNSIZED = Scenario("loader-unsized", _unsized)
 EMPTY = Scenario("loader-empty", _empty)
 GETITEMS = Scenario("loader-getitems", _getitems)
+LONG = Scenario("loader-long", _long)
 REFUSALS = Scenario("loader-refusals", _refusals)
 GROUPED = Scenario("loader-groups", _in_groups)

@@ -19,6 +19,12 @@ ROLE = "DataLoader"
 PACE_S = 0.15
 """How long an item takes that is still being made when the next pass has begun."""
 
+STRAGGLER_S = 3.5
+"""An item takes longer than somebody may wait before he asks another worker, or gives up."""
+
+PONDER_S = 6.0
+"""A caller computes for longer than somebody may try to send to him, or keep workers that rest."""
+
 PARCELS: dict[str, Any] = {"collate_fn": Collate("list")}
 """Parcels are kept as they are, so that they can report their arrival."""
 

@@ -208,7 +208,7 @@ def _many(setting: Setting) -> Iterator[Case]:
         (5, None, 4000, None), (8, 3, 3000, 3), (5, 13, 4000, None), (16, None, 6000, 4),
         (100, None, 8, None), (3001, None, 8, 5), (LONG, None, 5, None), (LONG, 50_000, 1, 6),
         (HUGE, None, 1, 7), (100, 1, 2000, 8), (3001, 7, 2000, None), (LONG, 20, 200, 9),
-        (40, 9, 3000, None), (1000, 3, 2000, 10), (64, 4, 3000, None),
+        (40, 9, 3000, None), (1000, 3, 2000, 10), (64, 4, 3000, None), (100, None, 48, None),
     )  # fmt: skip
 
     def made() -> Iterator[tuple[dict[str, Any], list[Operation]]]:

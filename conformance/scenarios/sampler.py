@@ -15,7 +15,7 @@ from conformance.scenarios import Scenario, Setting, subjects, subjects_drawn
 from conformance.scenarios import sampler_fits as fit
 from conformance.scenarios import sampler_plans as plans
 from conformance.scenarios import sampler_surroundings as around
-from conformance.scenarios.besides import history, turned
+from conformance.scenarios.besides import history, instead, turned
 from conformance.scenarios.sampler_plans import Made, Plan
 from conformance.scenarios.subjects import RANKED
 
@@ -111,6 +111,11 @@ def _histories(setting: Setting) -> Iterator[Case]:
         fitted, long = fit.same_shard(setting, short), tuple(made.items())
         if fitted is not None:
             plan = [*turned(setting, fitted | made, 12, rank=1), Rebuild(long), Iterate()]
+            yield Case(setting.role, fitted, plan, 2, "alone", ambient=setting.seed)
+    for short, one, other in subjects.hashed(setting):
+        fitted, later = fit.same_shard(setting, short), tuple(other.items())
+        if fitted is not None:
+            plan = [*instead(setting, fitted, one, rank=1), Rebuild(later), Iterate()]
             yield Case(setting.role, fitted, plan, 2, "alone", ambient=setting.seed)
 
 

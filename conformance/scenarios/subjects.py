@@ -92,6 +92,24 @@ def abridged(setting: Setting) -> Iterator[tuple[Arguments, Arguments]]:
         yield {**few, "weight": Values((1.0, 1.0, 1.0)), "length": 30}, {"labels": labels}
 
 
+def hashed(setting: Setting) -> Iterator[tuple[Arguments, Arguments, Arguments]]:
+    """Short arguments, and two instead of them that differ in numbers of one hash: Python's of -1
+    is that of -2, and that of 1.0 is that of 2.0**61."""
+    one, other = (Values((-1, -2, -1, 0, -2, -1, 0)), Values((-2, -1, -1, 0, -1, -1, 0)))
+    heavy, light = Values((1.0, 2.0**61, 0.0)), Values((2.0**61, 1.0, 0.0))
+    few = {"labels": Values((0, 1, 2))}
+    if setting.role == "SubsetRandomSampler":
+        yield {"indices": Values((3, 4))}, {"indices": one}, {"indices": other}
+    if setting.role == "WeightedRandomSampler":
+        given = {"weights": Values((1.0, 2.0)), "num_samples": 40}
+        yield given, {"weights": heavy}, {"weights": light}
+    if setting.role == "BalanceClassSampler":
+        yield {**few, "mode": 7}, {"labels": one}, {"labels": other}
+    if setting.role == "WeightedBalanceClassSampler":
+        given = {**few, "weight": Values((1.0, 2.0, 1.0)), "length": 9}
+        yield given, {"labels": one}, {"labels": other}
+
+
 def containers(setting: Setting) -> Iterator[Arguments]:
     """Indices, weights and labels in each kind of container, which may be drawn from, or copied, in
     another way."""

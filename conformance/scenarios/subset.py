@@ -33,6 +33,9 @@ REPEATED = (
 ENDS = (Values(range(2000)), 40, 8)
 """Passes long enough to be merged of parts, and enough of them for their ends to tell."""
 
+SIGNS = (Values(range(109, 9, -1)), 48, None)
+"""Enough passes to see that all their orders are of one sign."""
+
 LEFT: list[Operation] = [Open("a"), Take("a", 2), Iterate(), Open("a"), Take("a"), Iterate()]
 """Passes are left, one still under way and one dropped; each further one is complete."""
 
@@ -120,7 +123,8 @@ def _many(setting: Setting) -> Iterator[Case]:
         few = ((40, 300, None), *tiny, (16, 6000, 3))
         long = ((3001, 8, 4), (LONG, 3, None), (HUGE, 1, 5))
         plain = [(Values(range(n + 9, 9, -1)), *others) for n, *others in (*few, *long)]
-        for indices, passes, seed in (*plain[: len(few)], *REPEATED, *plain[len(few) :], ENDS):
+        plain += [ENDS, SIGNS]
+        for indices, passes, seed in (*plain[: len(few)], *REPEATED, *plain[len(few) :]):
             trials = passes if len(indices.items) > 64 else int(passes * setting.effort.trials)
             generator = None if seed is None else Generator(setting.seed + seed)
             yield {"indices": indices, "generator": generator}, [Passes(trials)]

@@ -63,6 +63,13 @@ def _containers() -> Iterator[Case]:
             yield loader(data, BOTH, pin_memory=True, num_workers=workers, **KEEP)
 
 
+def _records() -> Iterator[Case]:
+    """Objects that know nothing of pinning, and are not what they were if they are made anew."""
+    for options in (KEEP, LISTED):
+        data = Mapped(2, gives="record")
+        yield loader(data, BOTH, pin_memory=True, num_workers=0, **options)
+
+
 def _without(setting: Setting) -> Iterator[Case]:
     """Where there is an accelerator the clause cannot be tried, so there is no case."""
     if has_accelerator():
@@ -81,6 +88,7 @@ def _without(setting: Setting) -> Iterator[Case]:
     yield loader(uncopied, plan, pin_memory=True, num_workers=0, **KEEP)
     sparse = Mapped(2, gives="sparse")  # not every accelerator can pin one
     yield loader(sparse, BOTH, pin_memory=True, num_workers=0, **KEEP)
+    yield from _records()
 
 
 def _pinned(setting: Setting) -> Iterator[Case]:
@@ -93,6 +101,7 @@ def _pinned(setting: Setting) -> Iterator[Case]:
     for gives in ("mapping", "struct", "views", "wide", "expanded"):
         yield loader(Mapped(2, gives=gives), BOTH, pin_memory=True, num_workers=0, **KEEP)
     yield loader(Stream(5), BOTH, pin_memory=True, num_workers=2, batch_size=2)
+    yield from _records()
 
 
 def _objects(setting: Setting) -> Iterator[Case]:

@@ -7,11 +7,11 @@ from typing import Any
 
 from conformance.case import Case
 from conformance.datasets import Init, Mapped, Order, Stream
-from conformance.loading import Drop, Journal, Tell
+from conformance.loading import Drop, Journal, Ponder, Tell
 from conformance.operations import Drain, Globals, Iterate, Open, Rebuild, Reseed, Take, Threads
 from conformance.recipes import Generator
 from conformance.scenarios import Scenario, Setting
-from conformance.scenarios.loading import loader, takes
+from conformance.scenarios.loading import PONDER_S, loader, takes
 
 
 def _kept(setting: Setting) -> Iterator[Case]:
@@ -61,6 +61,15 @@ def _started(setting: Setting) -> Iterator[Case]:
             yield loader(Mapped(6), [*[Iterate()] * 3, Journal()], num_workers=1, **options)
 
 
+def _rested(setting: Setting) -> Iterator[Case]:
+    """Between two passes the caller does something else, as a validation, for longer than somebody
+    may keep workers that have nothing to do."""
+    options: dict[str, Any] = {"num_workers": 2, "persistent_workers": True}
+    plan = [Iterate(), Ponder(PONDER_S), Iterate(), Journal()]
+    yield loader(Mapped(6), plan, "alone", **options)
+
+
 KEPT_WORKERS = Scenario("kept-workers", _kept)
 KEPT_ALIVE = Scenario("kept-alive", _alive)
 KEPT_STARTED = Scenario("kept-started", _started, slow=True)
+KEPT_RESTED = Scenario("kept-rested", _rested)

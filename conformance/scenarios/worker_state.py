@@ -29,7 +29,7 @@ from conformance.operations import (
 )
 from conformance.recipes import Role
 from conformance.scenarios import Scenario, Setting
-from conformance.scenarios.loading import ROLE, loader
+from conformance.scenarios.loading import ROLE, STRAGGLER_S, loader
 
 KEPT: tuple[dict[str, Any], ...] = ({}, {"persistent_workers": True})
 
@@ -77,6 +77,14 @@ def _told_spawned(setting: Setting) -> Iterator[Case]:
     plan = [step for mark in (1, 2) for step in (Tell(mark), Iterate())]
     spawned: dict[str, Any] = {"num_workers": 1, "multiprocessing_context": "spawn"}
     yield loader(Mapped(2, gives="marked"), plan, "alone", **spawned)
+
+
+def _told_late(setting: Setting) -> Iterator[Case]:
+    """Workers that are kept are within an item of a pass that was broken off, for long, when they
+    are to hear of the next one's state."""
+    broken = [Tell(1), Trickle(-1, STRAGGLER_S), Open("a"), Ponder(0.2), Drop("a")]
+    plan = [*broken, Tell(2), Open("b"), Ponder(1.0), Free(), Drain("b")]
+    yield loader(Mapped(6, gives="marked", gated=1), plan, "alone", num_workers=2, **KEPT[1])
 
 
 def _epochs(setting: Setting) -> Iterator[Case]:
@@ -230,6 +238,7 @@ def _timeouts(setting: Setting) -> Iterator[Case]:
 
 TOLD = Scenario("told", _told)
 TOLD_SPAWNED = Scenario("told-spawned", _told_spawned, slow=True)
+TOLD_LATE = Scenario("told-late", _told_late)
 EPOCHS = Scenario("worker-epochs", _epochs)
 EPOCHS_LATE = Scenario("worker-epochs-late", _epochs_late)
 PAIRS = Scenario("pairs", _pairs)

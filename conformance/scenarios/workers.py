@@ -28,7 +28,9 @@ from conformance.scenarios import Scenario, Setting
 from conformance.scenarios.loader_forms import KNOWN, SIGNALS, SINGLE, SINGLES, of
 from conformance.scenarios.loading import (
     PACE_S,
+    PONDER_S,
     ROLE,
+    STRAGGLER_S,
     chunked,
     interleavings,
     loader,
@@ -43,14 +45,11 @@ TOGETHER = 140
 FAR = 12
 """So many batches under way for each worker are more than somebody may have had in mind."""
 
+BRIEF_S = 0.03
+"""How long each item takes where all workers have something to do for a second."""
+
 LATE_S = 0.7
 """An item that takes longer than somebody may let other workers be idle."""
-
-STRAGGLER_S = 3.5
-"""An item that takes longer than somebody may wait before he asks another worker for it."""
-
-PONDER_S = 6.0
-"""A caller that computes for longer than somebody may try to send to him."""
 
 QUICK = 6
 """A quick effort tries every so many of the 1680 orders of three workers."""
@@ -219,6 +218,10 @@ def _ahead(setting: Setting) -> Iterator[Case]:
         yield loader(Mapped(24, gated=1), [*steps, Journal()], sampler=Order(24), **free)
     uneven = Values((tuple(range(8)), *((index,) for index in range(8, 20))))
     yield loader(Mapped(20), [*steps, Journal()], batch_sampler=uneven, num_workers=1)
+    slowly = [Trickle(-1, BRIEF_S), Iterate(), Journal()]
+    for workers in (2, 3):  # whose batches all begin alike, modulo the number of workers
+        options = {"batch_size": workers, "num_workers": workers, "sampler": Order(24)}
+        yield loader(Mapped(24, gated=1), slowly, **options)
 
 
 def _late(setting: Setting) -> Iterator[Case]:

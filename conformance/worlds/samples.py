@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections.abc
+import dataclasses
 import gc
 import operator
 import random
@@ -72,6 +73,17 @@ def _bag(label: str, content: dict[str, Any]) -> Bag:
 
 class Table(dict[Any, Any]):
     """A dict of another name."""
+
+
+@dataclasses.dataclass
+class Reading:
+    """A record whose value is not the same if it is made anew from its fields."""
+
+    value: float
+    text: str
+
+    def __post_init__(self) -> None:
+        self.value /= 2
 
 
 class Row(list[Any]):
@@ -240,6 +252,7 @@ SAMPLES: dict[str, Callable[[int, Any], Any]] = {
     "float": lambda i, _: i + 0.5,
     "flag": lambda i, _: i % 2 == 0,
     "mingled": lambda i, _: i + i % 2 / 10 if i % 2 else i,
+    "complex": lambda i, _: complex(i + 0.1, 0.2),
     "array": lambda i, _: np.array([i, i], dtype=np.int32),
     "disk": lambda i, _: np.array([i, i], dtype=np.int32).view(np.memmap),
     "span": lambda i, _: range(i, i + 2),
@@ -264,6 +277,7 @@ SAMPLES: dict[str, Callable[[int, Any], Any]] = {
     "large": lambda i, _: torch.full((1 << 21,), i),
     "bag": lambda i, _: Bag(f"bag {i}", x=torch.tensor([i]), y=[b"b", torch.tensor(0.5)]),
     "row": _row,
+    "record": lambda i, _: Reading(i + 1.0, f"text {i}"),
     "pair": _pair,
     "views": _views,
     "turned": _turned,
@@ -313,7 +327,7 @@ def describe(item: Any) -> str:
         if item.size > 200:
             return f"{name} of {describe(torch.as_tensor(item))}"
         return f"{name}({item.dtype}, {list(item.shape)}, {item.tolist()})"
-    told = isinstance(item, (int, float, set, type, BaseException, Pinnable))
+    told = isinstance(item, (int, float, set, type, BaseException, Pinnable, Reading))
     return f"{name} {item!r}" if told else name
 
 

@@ -24,7 +24,7 @@ Pattern = Callable[[list[int]], str]
 NAMES = {"foreign": "Foreign", "none": "None"}
 """Items that no collation knows, and how their type is named."""
 
-REFUSED = ("blended", "mapping", "span")
+REFUSED = ("blended", "mapping", "span", "complex")
 """Items that may be refused."""
 
 QUIET = ("DeprecationWarning", "PendingDeprecationWarning", "FutureWarning")
@@ -72,6 +72,7 @@ PATTERNS: dict[str, Pattern] = {
     "float": lambda b: _tensor([i + 0.5 for i in b]),
     "flag": lambda b: _tensor([i % 2 == 0 for i in b]),
     "mingled": lambda b: _whole([i + i % 2 / 10 for i in b]),
+    "complex": lambda b: _tensor([complex(i + 0.1, 0.2) for i in b]),
     "blended": lambda b: _plain(
         ("t", _whole([i + i % 2 / 2 for i in b])), ("a", _whole([[i + i % 2 / 2] for i in b]))
     ),

@@ -200,7 +200,24 @@ def _too_far(trace: Trace, kind: str, anomaly: str) -> Violation | None:
 
 @law("workers.busy")
 def busy(trace: Trace) -> Violation | None:
+    slowly = [did for did in trace.case.plan if isinstance(did, lo.Trickle)]
+    if slowly:
+        return _idle(trace, slowly[0])
     return _too_few(trace, workers(trace.case), "late-workers")
+
+
+def _idle(trace: Trace, slowly: lo.Trickle) -> Violation | None:
+    """Where each item takes a while, and there are many batches, each worker makes half of an even
+    share at least."""
+    rank, count = built(trace), workers(trace.case)
+    require(count and slowly.who == -1 and len(expected(trace.case) or ()) >= 4 * count)
+    require(all(run.finished and not run.errors for run in runs(rank)))
+    made = Counter(record.worker for record in kinds(records(rank), "fetch"))
+    fetched = sorted([*made.values(), *[0] * (count - len(made))])
+    if 2 * count * fetched[0] < made.total():
+        saw = f"of a pass, each item of which took {slowly.pace_s} s, {count} workers fetched"
+        return Violation("late-workers", f"{saw} {', '.join(map(str, fetched))} items")
+    return None
 
 
 @law("workers.prefetch")

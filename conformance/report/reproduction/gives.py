@@ -23,7 +23,7 @@ ROLLED = (
 """A draw each from the global generators."""
 
 GIVES = {
-    "mingled": "i + i % 2 / 10 if i % 2 else i", "number": "i",
+    "mingled": "i + i % 2 / 10 if i % 2 else i", "number": "i", "complex": "complex(i + 0.1, 0.2)",
     "parcel": "i", "tensor": "torch.tensor(i)", "buffer": "self.buffer.fill_(i)",
     "buffers": "[self.buffer.fill_(i)]",
     "dice": f"(i, worker, {ROLLED})",
@@ -57,6 +57,7 @@ GIVES = {
     "info": "_info(i, self)", "inside": "_inside(i, self)",
     "bag": "Bag(f'bag {{i}}', x=torch.tensor([i]), y=[b'b', torch.tensor(0.5)])",
     "row": "_row(i, self)", "pair": "_pair(i, self)",
+    "record": "Reading(i + 1.0, f'text {{i}}')",
     "range": "{{'x': torch.tensor(i), 'ids': range(i, i + 2)}}",
     "expanded": "torch.tensor([i]).expand(3)", "pinnable": "Pinnable(i)",
     "pinnables": "{{'x': [Pinnable(i), torch.tensor(i)], 'y': (Pinnable(-i), 's')}}",
@@ -88,6 +89,7 @@ OWN = {
 
 CLASSES = {
     "foreign": ("Foreign",), "bag": ("Bag", "_bag"), "row": ("Row", "_row"),
+    "record": ("Reading",),
     "pair": ("Pair", "_pair"), "mapping": ("Sealed",), "info": ("_info",),
     "inside": ("_info", "_inside"), "pinnable": ("Pinnable",), "pinnables": ("Pinnable",),
 }  # fmt: skip
