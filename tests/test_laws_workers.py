@@ -9,7 +9,7 @@ from by_hand import UNMET, error, journal, judged, seen
 
 from conformance.case import Case
 from conformance.datasets import Mapped, Order
-from conformance.loading import Describe, Journal, Settle
+from conformance.loading import Describe, Journal, Settle, Trickle
 from conformance.operations import Drain, Iterate, Open, Rebuild, Reseed, Take
 from conformance.recipes import Raw
 from conformance.trace import Event, RankTrace, Record, Trace
@@ -300,6 +300,19 @@ def test_workers_go_on_while_the_caller_rests(begun_by, busy, prefetch):
 
     assert judged("workers.busy", found) == busy
     assert judged("workers.prefetch", found) == prefetch
+
+
+@pytest.mark.parametrize(
+    ("shares", "anomaly"),
+    [((6, 6), ""), ((9, 3), ""), ((10, 2), "late-workers"), ((12, 0), "late-workers")],
+)
+def test_no_worker_is_without_work(shares, anomaly):
+    """Where items take a while, each of two workers fetches half of an even share at least."""
+    given = case(12, Trickle(-1, 0.03), ONE, Journal())
+    by = [worker for worker, count in enumerate(shares) for _ in range(count)]
+    told = tuple(Record("fetch", n, worker, 7 + worker, 0.0) for n, worker in enumerate(by))
+
+    assert judged("workers.busy", seen(given, None, list(range(12)), told)) == anomaly
 
 
 def test_how_far_ahead_is_free_unless_it_is_asked_for():
