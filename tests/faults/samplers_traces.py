@@ -15,18 +15,20 @@ import torch
 import reference
 from reference.balanced import members
 
-MANY = 64
+SOME = range(65, 4097)
+"""Where orders are made by swaps: fewer are shuffled by torch, and more at once."""
 
 
 class SwapsWithAnother(reference.RandomSampler):
-    """Of many items each is swapped with an earlier one, and never stays: orders of one cycle."""
+    """Each of some hundred items is swapped with an earlier one, and never stays: orders of one
+    cycle."""
 
     CAUGHT_BY = ("random.uniform",)
     ANOMALY = "not-uniform"
 
     def __iter__(self) -> Iterator[int]:
         n = len(self.data_source)
-        if self.replacement or self.num_samples != n or n <= MANY:
+        if self.replacement or self.num_samples != n or n not in SOME:
             yield from super().__iter__()
             return
         throws = torch.rand(n, generator=self.generator, dtype=torch.float64).tolist()
@@ -38,8 +40,8 @@ class SwapsWithAnother(reference.RandomSampler):
 
 
 class SwapsInPairs(reference.SubsetRandomSampler):
-    """Of many items the last two change places where the shuffle has made an odd number of swaps,
-    so that the order can be checked by its sign."""
+    """Of some hundred items the last two change places where the shuffle has made an odd number of
+    swaps, so that the order can be checked by its sign."""
 
     CAUGHT_BY = ("subset.uniform",)
     ANOMALY = "not-uniform"
@@ -47,7 +49,7 @@ class SwapsInPairs(reference.SubsetRandomSampler):
     def __iter__(self) -> Iterator[int]:
         n = len(self.indices)
         order = torch.randperm(n, generator=self.generator)
-        if n > MANY and _is_odd(order.tolist()):
+        if n in SOME and _is_odd(order.tolist()):
             order[[-1, -2]] = order[[-2, -1]]
         yield from self.indices[order].tolist()
 
