@@ -16,7 +16,7 @@ from conformance.candidate import Source
 from conformance.case import Case
 from conformance.datasets import Collate, Fault, Mapped, Order, Stream
 from conformance.worlds.stillness import STILL_S, Stillness, nobody_waits
-from conformance.worlds.watch import HANG_S, RESTS
+from conformance.worlds.watch import HANG_S, RESTS, bound_s
 from conformance.worlds.worlds import Worlds
 
 PLAIN = Case(
@@ -46,6 +46,14 @@ def worlds() -> Iterator[Worlds]:
     made = Worlds("gloo")
     yield made
     made.close()
+
+
+def test_new_interpreters_take_longer() -> None:
+    """Where workers are no forks, and each imports torch, an operation may take twice as long."""
+    sent = Case("DataLoader", {**dict(PLAIN.arguments), "multiprocessing_context": "spawn"}, [])
+
+    assert bound_s(PLAIN, op.Iterate()) == HANG_S
+    assert bound_s(sent, op.Iterate()) == 2 * HANG_S
 
 
 @pytest.mark.parametrize("changed", [

@@ -20,6 +20,10 @@ HANG_S = 11.0
 PATIENT_S: dict[type[op.Operation], float] = {lo.Drop: 13.0, lo.Orphan: 22.0, lo.End: 22.0}
 """Later for these: what a late drop leaves behind is of interest too; orphans are watched."""
 
+STARTED_ANEW = 2
+"""So many times as long where each worker starts a new interpreter, which imports torch: that alone
+has taken 3.4 s of a core on a slow day."""
+
 PAST_TIMEOUT_S = 4.0
 """So long after its timeout, past the bound of 2 s, one `next()` counts as hung."""
 
@@ -55,6 +59,12 @@ class Watch:
 
 def bound_s(case: Case, operation: op.Operation | None) -> float:
     """When an operation counts as hung."""
+    starts = case.argument("multiprocessing_context") not in (None, "fork")
+    return _forked_bound_s(case, operation) * (STARTED_ANEW if starts else 1)
+
+
+def _forked_bound_s(case: Case, operation: op.Operation | None) -> float:
+    """The same where workers are there at once."""
     timeout = case.argument("timeout")
     single = isinstance(operation, op.Take) and operation.count == 1
     if single and isinstance(timeout, (int, float)) and timeout > 0:
