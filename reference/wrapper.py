@@ -141,8 +141,8 @@ def _length(sampler: Any) -> int | None:
 
 def _refuse_divided(sampler: Any) -> None:
     """Dividing twice would show each rank a fraction of its fraction (accelerate issue 3520)."""
-    met = set[int]()  # who names itself as its inner sampler is met once
-    while sampler is not None and id(sampler) not in met:
+    met = set[int]()
+    while id(sampler) not in met:  # None leads to itself, and so may a sampler
         met.add(id(sampler))
         if getattr(sampler, "num_replicas", 1) > 1 and hasattr(sampler, "rank"):
             raise ValueError(f"sampler is divided among ranks already: {type(sampler).__name__}")
