@@ -58,6 +58,7 @@ def measure(options: argparse.Namespace) -> None:
         jobs = [Job(target, m, options.depth) for m in chosen(target, options, known)]
         if options.read:
             jobs = searched(jobs, found)
+            results.write(found, options.json)
         for job, outcome in looked(jobs, options.n, options.seed, options.within):
             results.put(found, job, outcome)
             results.write(found, options.json)
