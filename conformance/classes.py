@@ -62,6 +62,12 @@ def has_workers(case: Case) -> bool:
     return any((case.argument("num_workers"), *rebuilt))
 
 
+def is_forked(case: Case) -> bool:
+    """Whether the workers of a loader are forks, and no new interpreters, each of which imports
+    torch."""
+    return case.argument("multiprocessing_context") in (None, "fork")
+
+
 def is_sent(case: Case) -> bool:
     """Whether what the workers of a loader need can be pickled, and nothing happens meanwhile."""
     given = (case.argument(name) for name in ("collate_fn", "worker_init_fn"))

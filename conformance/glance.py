@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from conformance.ahead import Key, apart, world
 from conformance.candidate import Description
-from conformance.classes import is_sent
+from conformance.classes import is_forked, is_sent
 from conformance.drawing import Traces
 from conformance.examine import Examiner
 from conformance.looks import Looks, What
@@ -177,7 +177,7 @@ def _is_patient(one: _Apart) -> bool:
 def _starts_slowly(one: _Apart) -> bool:
     """Whether its workers each start a new interpreter, which imports torch."""
     case = one.key[1]
-    return case.argument("multiprocessing_context") not in (None, "fork") and is_sent(case)
+    return not is_forked(case) and is_sent(case)
 
 
 def _ready(examiner: Examiner, one: _Apart) -> bool:

@@ -10,6 +10,7 @@ from types import FrameType
 from conformance import loading as lo
 from conformance import operations as op
 from conformance.case import Case
+from conformance.classes import is_forked
 from conformance.trace import Error, Event
 from conformance.worlds.patience import Bound
 from conformance.worlds.stillness import STILL_S, Stillness
@@ -59,8 +60,7 @@ class Watch:
 
 def bound_s(case: Case, operation: op.Operation | None) -> float:
     """When an operation counts as hung."""
-    starts = case.argument("multiprocessing_context") not in (None, "fork")
-    return _forked_bound_s(case, operation) * (STARTED_ANEW if starts else 1)
+    return _forked_bound_s(case, operation) * (1 if is_forked(case) else STARTED_ANEW)
 
 
 def _forked_bound_s(case: Case, operation: op.Operation | None) -> float:
