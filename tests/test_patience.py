@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -12,7 +13,7 @@ from collections.abc import Iterator
 import psutil
 import pytest
 
-from conformance.worlds.patience import Bound, Idleness, Starvation
+from conformance.worlds.patience import STRETCH_MAX, Bound, Idleness, Starvation
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="only Linux counts it")
 CORE = "import os; os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])\n"
@@ -120,6 +121,24 @@ def test_who_did_not_look_knows_nothing(monkeypatch: pytest.MonkeyPatch) -> None
 
     assert [idle.over([0]) for _ in range(5)] == [False] * 5
     assert idle.rested_s == 2.0
+
+
+@pytest.fixture
+def no_file() -> Iterator[None]:
+    """No file can be opened in this process."""
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (3, limit[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, limit)
+
+
+def test_who_can_open_no_file_has_a_bound_all_the_same(no_file: None) -> None:
+    """Where the candidate has reached its limit of open files, its time is up as ever."""
+    bound, idle = Bound(1.5, [os.getpid()]), Idleness(0.1)
+    rests = [within(1.2, lambda: idle.over([os.getpid()])), within(20.0, bound.over)]
+
+    assert rests == [False, True]
+    assert bound.spent_s() < 1.5 * STRETCH_MAX
 
 
 @LINUX

@@ -2,7 +2,8 @@
 
 A bound in seconds judges the candidate only if it could run meanwhile. On a busy machine processes
 stand in line for a core; Linux counts for how long (`/proc/PID/schedstat`, second number, ns), and
-a bound grows by that much. Where nothing is counted, nothing is added.
+a bound grows by that much. Where nothing is counted, nothing is added: so it is where a loader has
+reached its limit of open files, and nobody there can read `/proc` any more.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ def _descendants(pid: int) -> set[int]:
             below.update(map(int, one.read_text().split()))
     if lists:
         return below.union(*map(_descendants, below))
-    with contextlib.suppress(psutil.Error):  # a system that has no such lists
+    with contextlib.suppress(psutil.Error, OSError):  # a system that has no such lists
         return {child.pid for child in psutil.Process(pid).children(recursive=True)}
     return set()
 
@@ -132,15 +133,24 @@ class Idleness:
         now = time.monotonic()
         if pids != self.pids:
             self.pids, self.line, self.used_s = pids, Starvation(pids), -math.inf
-        family = self.line.family()
-        self.seen.update((pid, _used_s(pid)) for pid in family)
-        used_s = self.line.seconds() + sum(self.seen.values()) - self.besides()
-        stirs = used_s - self.used_s > self.stir_s or any(map(_is_at_a_disk, family))
-        if stirs or now - self.looked > GAP_S:
-            self.used_s, self.since = used_s, now
+        if self._stir() or now - self.looked > GAP_S:
+            self.since = now
         self.looked, rests_s = now, now - self.since
         self.rested_s = max(self.rested_s, rests_s)
         return rests_s > self.idle_s
+
+    def _stir(self) -> bool:
+        """Whether somebody has had something to do since the last that did, or nobody can know."""
+        family = self.line.family()
+        try:
+            self.seen.update((pid, _used_s(pid)) for pid in family)
+            at_a_disk = any(map(_is_at_a_disk, family))
+        except OSError:  # no file can be opened here
+            return True
+        used_s = self.line.seconds() + sum(self.seen.values()) - self.besides()
+        stirs = used_s - self.used_s > self.stir_s or at_a_disk
+        self.used_s = used_s if stirs else self.used_s
+        return stirs
 
 
 def _is_at_a_disk(pid: int) -> bool:
