@@ -34,9 +34,6 @@ SMALL = Effort("small", examples=2, n_max=5, world_max=3, trials=0.25, seconds=2
 BOUND_S = 10.0
 """Seconds that a rank may take for a case."""
 
-FIRST, STEP = 24, 4
-"""Of a scenario's small cases `Sampling` looks at the first, and then at every so many."""
-
 DRAWS_MAX = 200_000
 """`Shorter` leaves out cases that draw more items: there are few, which take seconds each."""
 
@@ -56,15 +53,20 @@ class Detection:
 
 
 class Sampling(Examiner):
-    """Looks at a sample of the small cases."""
+    """Looks at a sample of the small cases: the first of each scenario, then every so many."""
+
+    first, step = 24, 4
 
     def fitting(self, candidate: Description, role: str, scenario: Scenario) -> Iterator[Case]:
         made = super().fitting(candidate, role, scenario)
-        return itertools.chain(itertools.islice(made, FIRST), itertools.islice(made, 0, None, STEP))
+        first, rest = itertools.islice(made, self.first), itertools.islice(made, 0, None, self.step)
+        return itertools.chain(first, rest)
 
 
 class Shorter(Sampling):
-    """Leaves long cases out as well: to ask many right candidates all clauses."""
+    """A smaller one, without long cases: to ask many right candidates all clauses."""
+
+    first, step = 12, 8
 
     def fitting(self, candidate: Description, role: str, scenario: Scenario) -> Iterator[Case]:
         made = super().fitting(candidate, role, scenario)

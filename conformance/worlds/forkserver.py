@@ -36,6 +36,7 @@ _MARK = uuid.uuid4().hex
 _SERVERS: dict[int, Any] = {}
 _RANKS: list[Any] = []
 _COMPACT: list[Any] = []
+_HOLDERS: list[object] = []
 
 
 HASH_SEEDS = (1, 2)
@@ -90,14 +91,26 @@ def compact() -> None:
         os.kill(found._forkserver_pid, signal.SIGUSR1)
 
 
+@contextlib.contextmanager
+def servers_stay() -> Iterator[None]:
+    """No fork server ends meanwhile: whoever closes worlds and opens others spares the imports."""
+    _HOLDERS.append(holder := object())
+    try:
+        yield
+    finally:
+        _HOLDERS.remove(holder)
+        stop_servers()
+
+
 def stop_servers() -> None:
-    """End every fork server, unless ranks still live; kill what candidates have left behind.
+    """End every fork server, unless ranks still live or somebody holds them; kill what candidates
+    have left behind.
 
     A server ends when nobody holds its pipe any more, and every descendant holds it: so those that
     are left go first.
     """
     _RANKS[:] = [rank for rank in _RANKS if rank.poll() is None]
-    if _RANKS or not _SERVERS:
+    if _RANKS or _HOLDERS or not _SERVERS:
         return
     servers = {found._forkserver_pid for found in _SERVERS.values()}
     for process in psutil.process_iter():

@@ -28,13 +28,13 @@ Asked = tuple[str, str, str, str]
 """A fault, a clause that it names, the effort and the profile."""
 
 
-def asked(only: str) -> Iterator[Asked]:
-    """All that the test run asks."""
+def asked(only: str) -> Iterator[tuple[Asked, str]]:
+    """All that the test run asks, and by which anomaly each must be told."""
     for param in test_faults.faults():
-        text, clause, _, profile = map(str, param.values)
+        text, clause, anomaly, profile = map(str, param.values)
         effort = "ci" if param.id in test_faults.THOROUGH else "quick"
         if re.search(only, told.name(text, clause)):
-            yield text, clause, effort, profile
+            yield (text, clause, effort, profile), anomaly
 
 
 @cache
@@ -43,16 +43,18 @@ def bench(use: str) -> test_faults.Bench:
     return test_faults.Bench()
 
 
-def work(over_s: float, one: Asked) -> tuple[str, float, told.Told | None]:
+def work(over_s: float, given: tuple[Asked, str]) -> tuple[str, float, told.Told | None]:
     """The seconds until it is told, and the case that tells of it, if that took so long."""
+    one, anomaly = given
     (search,), name = bench("search").searches(*one), told.name(*one[:2])
     if name in told.kept():
         return name, 0.0, told.kept()[name]
     began = time.monotonic()
-    case = told.first(search)
+    case = told.first(search, anomaly)
     took_s = time.monotonic() - began
     again = bench("proof").searches(*one)[0]
-    good = case is not None and took_s > over_s and told.verdict(again, case) is not None
+    proof = told.verdict(again, case) if case is not None and took_s > over_s else None
+    good = proof is not None and anomaly in ("", proof.anomaly)
     return name, took_s, case if good else None
 
 

@@ -56,10 +56,12 @@ def verdict(search: Search, case: Told | None = None) -> Verdict | None:
     return None
 
 
-def first(search: Search) -> Told | None:
-    """The first small case that tells; None if only drawn ones do."""
+def first(search: Search, anomaly: str = "") -> Told | None:
+    """The first small case that tells, by this anomaly if one is given, or None."""
     for scenario in (one for one in search.prop.scenarios if one.small):
         for at, made in enumerate(search.cases(scenario)):
-            if any(search.breaks(*pair) for pair in search.small(scenario, {at})):
-                return scenario.name, digest(made)
+            for case, trace in search.small(scenario, {at}):
+                seen = search.judge(case, search.with_oracle(case, trace))
+                if seen and anomaly in ("", seen.anomaly):
+                    return scenario.name, digest(made)
     return None
