@@ -31,11 +31,13 @@ TRIALS = 0.02
 
 @dataclass(frozen=True)
 class Reach:
-    """What one property has seen. reason: why the property has no case, if so."""
+    """What one property has seen. reason: why the property has no case, if so. accused: what it
+    tells of the candidate, if it found it wrong."""
 
     prop: Property
     exercise: Exercise
     reason: str = ""
+    accused: str = ""
 
     @property
     def name(self) -> str:
@@ -87,7 +89,8 @@ class Reacher:
         if prop.clause.chapter in SAMPLING:
             verdict = self.examiner.examine(self.candidate, prop)
             none = verdict.outcome == NOT_APPLICABLE
-            return Reach(prop, verdict.exercise, verdict.reason if none else "")
+            reason = verdict.reason if none else ""
+            return Reach(prop, verdict.exercise, reason, verdict.document)
         return Reach(prop, self._counted(prop))
 
     def _counted(self, prop: Property) -> Exercise:

@@ -51,12 +51,14 @@ def test_what_is_to_be_alone_has_scenarios_of_its_own(
 
 @pytest.mark.parametrize(("chapter", "role"), FAMILIES)
 def test_every_class_that_is_due_is_reached(reacher: Reacher, chapter: str, role: str) -> None:
-    """No property leaves a class at zero that it can and should reach."""
+    """No property leaves a class at zero that it can and should reach, or accuses the reference."""
     own = [p for p in PROPERTIES if (p.clause.chapter, p.role) == (chapter, role)]
 
-    missed = [sentence for prop in own for sentence in reacher.reach(prop).missed()]
+    reached = [reacher.reach(prop) for prop in own]
 
+    missed = [sentence for reach in reached for sentence in reach.missed()]
     assert not missed, "\n".join(missed)
+    assert not [reach.accused for reach in reached if reach.accused]
 
 
 @pytest.mark.parametrize("rule", [*DUE, *EXEMPT], ids=lambda rule: rule.where[0])
