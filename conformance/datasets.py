@@ -170,7 +170,7 @@ class Order(Recipe):
     "gaps" (each second batch has one index, the others none), and indices that stand for 0 .. n-1:
     "texts", "tuples", "named" (named tuples), "lists", "pairs", "arrays" (of numpy, of two
     numbers), "odd" (None, an empty text, ...: six at most), "flags" (True and False, which are not
-    1 and 0), "labels" (integers with an attribute that tells), "far" (integers below -1000),
+    1 and 0), "labels" (integers with an attribute that tells), "far" (integers below -2**40),
     "long" (texts of 256 KiB), "scalars" and "tensors" (integers below 0 of numpy, and tensors of
     one). sized: it has `__len__`.
     """

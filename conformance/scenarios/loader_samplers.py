@@ -51,7 +51,7 @@ RARE: tuple[dict[str, Any], ...] = (
 )
 """Nothing to read, more than there is, other indices than numbers, batches of none, no length."""
 
-SHARED = (RARE[0], RARE[3], RARE[5], RARE[8], *RARE[12:21], RARE[-1])
+SHARED = (RARE[0], RARE[3], RARE[5], RARE[8], *RARE[12:21], RARE[-1], RARE[23])
 """Those that are tried with workers too."""
 
 NUMBERS: tuple[dict[str, Any], ...] = (

@@ -10,8 +10,8 @@ import numpy as np
 ODD = (None, "", (), ..., b"", frozenset[Any]())
 """Indices that a program might take for none, or for an end."""
 
-FAR = -1000
-"""Where numbers begin that identify items, and count nothing."""
+FAR = -(1 << 40)
+"""Where numbers begin that identify items, and count nothing: they take more than 32 bits."""
 
 NAMED = "named"
 

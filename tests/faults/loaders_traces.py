@@ -7,6 +7,7 @@ must report the fault, `ANOMALY` is what the first of them calls it.
 
 from __future__ import annotations
 
+import ctypes
 import dataclasses
 import time
 from collections.abc import Iterator
@@ -63,6 +64,29 @@ class AsksForEachIndexOnce(_Asking):
     CAUGHT_BY = ("loader.fetch-once",)
     ANOMALY = "not-fetched"
     fetcher = _Frugal
+
+
+@dataclasses.dataclass
+class _Narrow:
+    batches: Any
+
+    def __len__(self) -> int:
+        return len(self.batches)
+
+    def __iter__(self) -> Iterator[Any]:
+        for batch in self.batches:
+            plain = type(batch) is list and all(type(index) is int for index in batch)
+            yield [ctypes.c_int32(index).value for index in batch] if plain else batch
+
+
+class SendsThirtyTwoBits(DataLoader[Any]):
+    """A batch of whole numbers goes to a worker in 32 bits each: wider indices become others."""
+
+    CAUGHT_BY = ("loader.batches",)
+    ANOMALY = "crash"
+
+    def _draws(self) -> Any:
+        return _Narrow(super()._draws()) if self.num_workers and self._batched else super()._draws()
 
 
 class _FillsTheFirst(CrewPass):
