@@ -38,7 +38,7 @@ PARTS = (
 )
 """Chapters, apart so that they can be asked side by side, and none is too long for its patience."""
 
-OWN = PARTS if WHOLE else PARTS[1:]
+OWN = [part for part in PARTS if WHOLE or part is not SAMPLING]
 """Those that the reference is asked: of samplers, test_reach.py carries out all cases anyhow."""
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from conformance import loading as lo
 from conformance import operations as op
 from conformance.case import Case
+from conformance.classes import is_forked
 from conformance.datasets import Collate, Init, Mapped
 from conformance.laws import Violation, law, require
 from conformance.laws.lifecycle.views import constructed, hangs, lives, text_of
@@ -121,7 +122,7 @@ def _words(case: Case) -> tuple[str, ...]:
     """What an error may say of what cannot be sent; the first is what it is."""
     if any(isinstance(did, lo.Daemon) for did in case.plan):
         return ("daemon",)
-    if arguments(case).get("multiprocessing_context") in (None, "fork"):
+    if is_forked(case):
         return ()
     for name, value in arguments(case).items():
         if isinstance(value, (Collate, Init)) and value.how == "lambda":
