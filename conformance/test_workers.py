@@ -41,8 +41,8 @@ from conformance.scenarios import workers as cases
             pairs.AHEAD_PAIRS,
             pinning.AHEAD,
         ),
-        "workers.busy": (cases.AHEAD,),
-        "workers.prefetch": (cases.AHEAD,),
+        "workers.busy": (cases.AHEAD, cases.BULKY),
+        "workers.prefetch": (cases.AHEAD, cases.BULKY),
         "workers.read-ahead": (cases.AHEAD, cases.LATE, pairs.AHEAD_PAIRS),
     }
 )

@@ -251,8 +251,8 @@ def test_orphan_that_cannot_send_ends(method):
         import multiprocessing, os, sys
         from reference import DataLoader
         from test_reference_loader import Squares
-        loaders = [iter(DataLoader([bytes(10 ** 6)] * 9, 9, num_workers=2,
-            multiprocessing_context=sys.argv[1])) for _ in range(2)]
+        loaders = [iter(DataLoader([bytes(30_000)] * 99, None, num_workers=2,
+            prefetch_factor=40, multiprocessing_context=sys.argv[1])) for _ in range(2)]
         for loader in loaders: next(loader)
         print(*[m.pid for loader in loaders for m in loader._crew.members], flush=True)
         os.kill(os.getpid(), 9)

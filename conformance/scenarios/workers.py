@@ -224,6 +224,15 @@ def _ahead(setting: Setting) -> Iterator[Case]:
         yield loader(Mapped(24, gated=1), slowly, **options)
 
 
+def _bulky(setting: Setting) -> Iterator[Case]:
+    """Neither what workers are asked for nor what they give goes into a pipe at once."""
+    plan = [Open("a"), Settle(), Take("a"), Settle(), Take("a", 2), Settle(), Drain("a"), Journal()]
+    long: dict[str, Any] = {"sampler": Order(12, "long"), "num_workers": 2, "prefetch_factor": 1}
+    yield loader(Mapped(12), plan, batch_size=None, **long)
+    ahead: dict[str, Any] = {"sampler": Order(12), "num_workers": 2, "prefetch_factor": 3}
+    yield loader(Mapped(12, gives="bulk"), plan, batch_size=None, **ahead)
+
+
 def _late(setting: Setting) -> Iterator[Case]:
     """One batch is late, the caller waits for it, and all other workers have nothing to do; or he
     does not wait as long. Alone, because they mostly wait."""
@@ -267,6 +276,7 @@ UNORDERED = Scenario("unordered", _unordered)
 UNORDERED_AFTER = Scenario("unordered-after", _unordered_after)
 CROWDED = Scenario("crowded", _crowded)
 AHEAD = Scenario("ahead", _ahead)
+BULKY = Scenario("ahead-in-bulk", _bulky)
 LATE = Scenario("late-batches", _late)
 LATE_ITEM = Scenario("late-item", _late_item)
 PONDERED = Scenario("pondered", _pondered)

@@ -21,6 +21,7 @@ from weakref import WeakSet
 
 from reference.loader.channel import Channel, Message
 from reference.loader.failure import WorkerDied
+from reference.loader.parcel import packed
 from reference.loader.worker import TAKEN, Begin, End, Job, Task, work
 
 FAREWELL_S = 1.0
@@ -141,8 +142,8 @@ class Crew:
 
     def send(self, worker: int, number: int, task: Task) -> None:
         """Deal a task; whatever pickle raises if it cannot be pickled."""
-        body = pickle.dumps(task)
-        self.members[worker].channel.send(Message(self.turn, number + 1, body))
+        body, descriptor = packed(task)
+        self.members[worker].channel.send(Message(self.turn, number + 1, body, descriptor))
 
     def healthy(self) -> bool:
         """Whether all workers live; False in a forked child, whose workers they are not."""

@@ -5,6 +5,9 @@ dense CPU tensor does here, any other tensor is pickled by torch, by value. The 
 one behind the other, each at the start of a page, and the receiver maps each by itself, so that a
 tensor which is kept does not keep the batch. Writing is cheaper than storing into a fresh mapping:
 no page is cleared first, and none faults.
+
+The pickle itself is the last of the buffers if it is large. So messages are small, and the socket
+has room for some: neither side has to wait until the other, who is at work, takes what it sent.
 """
 
 from __future__ import annotations
@@ -69,11 +72,13 @@ def packed(value: Any, refuses_shared: bool = False) -> tuple[bytes, int | None]
     packer.refuses_shared = refuses_shared
     try:
         packer.dump(value)
+        inline = luggage.leave_inline(pickle.PickleBuffer(stream.getbuffer()))
     except BaseException:
         if luggage.descriptor is not None:
             os.close(luggage.descriptor)
         raise
-    return pickle.dumps((luggage.sizes, stream.getvalue())), luggage.descriptor
+    rest = stream.getvalue() if inline else None
+    return pickle.dumps((luggage.sizes, rest)), luggage.descriptor
 
 
 def unpacked(body: bytes, descriptor: int | None, access: int = mmap.ACCESS_WRITE) -> Any:
@@ -82,12 +87,12 @@ def unpacked(body: bytes, descriptor: int | None, access: int = mmap.ACCESS_WRIT
     access: ACCESS_COPY if several processes unpack it, who must not see each other's changes.
     """
     sizes, stream = pickle.loads(body)
-    buffers, start = [], 0
+    buffers, start = list[Any](), 0
     for size in sizes:
         assert descriptor is not None
         buffers.append(mmap.mmap(descriptor, size, offset=start, access=access))
         start = _page_end(start + size)
-    return pickle.loads(stream, buffers=buffers)
+    return pickle.loads(buffers.pop() if stream is None else stream, buffers=buffers)
 
 
 def _dense(tensor: torch.Tensor) -> bool:

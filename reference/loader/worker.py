@@ -146,7 +146,8 @@ class Worker:
         if message.number:
             self._tasks.append(message)
             return
-        self._tasks.clear()
+        while self._tasks:
+            self._tasks.popleft().close()
         self._fetch = _nothing
         order = pickle.loads(message.body)
         if isinstance(order, Begin) and self._took(order.dataset, message):
@@ -191,7 +192,7 @@ class Worker:
 
     def _answer(self, message: Message) -> None:
         try:
-            outcome = self._fetch(pickle.loads(message.body).indices)
+            outcome = self._fetch(_task(message).indices)
             body, descriptor = self._pack(outcome)
         except SystemExit:
             raise
@@ -209,6 +210,14 @@ class Worker:
                 return parcel.packed(Ended([]))
             text = f"a batch cannot be sent to the main process: {type(error).__name__}: {error}"
             raise WorkerError(text) from error
+
+
+def _task(message: Message) -> Task:
+    try:
+        task: Task = parcel.unpacked(message.body, message.file())
+        return task
+    finally:
+        message.close()
 
 
 def _nothing(task: Any) -> Outcome:

@@ -6,13 +6,19 @@ the clauses that must report the fault, `ANOMALY` is what the first of them call
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import pickle
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from reporting import Reporting
 
 from reference import DataLoader
+from reference.loader import parcel
+from reference.loader.bench import Bench
+from reference.loader.channel import Message
+from reference.loader.crew import Crew
 from reference.loader.crew_pass import CrewPass
+from reference.loader.worker import Task
 
 
 class _Ahead(DataLoader[Any]):
@@ -79,3 +85,49 @@ class RefillsWhenEmpty(Reporting):
     CAUGHT_BY = ("workers.busy", "workers.prefetch")
     ANOMALY = "late-workers"
     rule = _Emptied
+
+
+class _Piped(Crew):
+    def send(self, worker: int, number: int, task: Task) -> None:
+        body = pickle.dumps(([], pickle.dumps(task)))
+        self.members[worker].channel.send(Message(self.turn, number + 1, body))
+
+
+class _PipedBench(Bench):
+    def begin(self, *given: Any) -> Crew:
+        crew = super().begin(*given)
+        crew.__class__ = _Piped
+        return crew
+
+
+class SendsTheRestLater(DataLoader[Any]):
+    """Of long indices a worker gets as much as goes into its pipe, and the rest while the caller
+    asks for a batch."""
+
+    CAUGHT_BY = ("workers.busy", "workers.prefetch")
+    ANOMALY = "late-workers"
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._bench = _PipedBench(self.persistent_workers)
+
+
+class _AllInline:
+    def __init__(self, init: Callable[[int], Any] | None) -> None:
+        self.init = init
+
+    def __call__(self, worker: int) -> None:
+        parcel.INLINE_BYTES_MAX = 1 << 60
+        if self.init is not None:
+            self.init(worker)
+
+
+class WaitsUntilItIsTaken(DataLoader[Any]):
+    """A worker writes its batch into a pipe, and begins the next when all of it has been read."""
+
+    CAUGHT_BY = ("workers.prefetch",)
+    ANOMALY = "late-prefetch"
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.worker_init_fn = _AllInline(self.worker_init_fn)
