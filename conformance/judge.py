@@ -13,6 +13,7 @@ from conformance.properties import Property
 from conformance.roles import LOADERS
 from conformance.trace import Trace
 from conformance.verdict import Exercise
+from conformance.worlds.chunks import Sent
 from conformance.worlds.worlds import Worlds
 
 if TYPE_CHECKING:
@@ -78,6 +79,21 @@ class Judge:
         """Carry out a case and judge it."""
         trace = self.with_oracle(case, self.trace(case))
         return trace, self.judge(case, trace)
+
+    def begun(self, case: Case) -> Sent | None:
+        """Send a sampler's case that will be judged soon."""
+        return self.worlds.begin(self.candidate.source, self.examiner.located(case))
+
+    def ended(self, case: Case, sent: Sent | None) -> tuple[Trace, Violation | None]:
+        """What became of it, judged."""
+        made = self.worlds.end(self.candidate.source, self.examiner.located(case), sent)
+        trace = self.with_oracle(case, made)
+        return trace, self.judge(case, trace)
+
+    def let_go(self, sent: Sent | None) -> None:
+        """Nobody will judge it after all."""
+        if sent is not None:
+            self.worlds.let_go(sent)
 
     def tried(self, case: Case) -> tuple[Trace, Violation | None]:
         """The same of a case that nobody has to wait for: a loader's is let go if it takes long."""

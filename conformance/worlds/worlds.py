@@ -45,7 +45,7 @@ class Worlds:
         self.losses = Losses()
         self.window = Window(bound_s)
         self.turns = Turns()
-        self.early = Early(self._begun, self._unwanted)
+        self.early = Early(self._begun, self.let_go)
         # Whoever forgets to close waits for standing ranks at exit, and for ever.
         self._end = util.Finalize(self, _close, (self.pools, self.window), exitpriority=100)
 
@@ -88,6 +88,20 @@ class Worlds:
             # The machine may have stood still; nobody is accused of what does not repeat.
             ranks = self._place(source, case).run(source, [case], bound_s)[0]
         return self._trace(source, case, ranks)
+
+    def begin(self, source: Source, case: Case) -> Sent | None:
+        """Send a case of a sampler to ranks that may be at work on another; None if there is reason
+        to wait until it is asked for."""
+        wary = self.losses.too_large(source, case) or self.losses.any_of(source, case)
+        if wary or case.world == "alone":
+            return None
+        self.early.forget()
+        return self._begun(source, [case])
+
+    def end(self, source: Source, case: Case, sent: Sent | None) -> Trace:
+        """What became of a case that `begin` was asked to send."""
+        ready = self._received(source, sent) if sent else None
+        return ready[0][1] if ready else self.run(source, case)
 
     def _tried_alone(self, source: Source, case: Case, pool: Pool) -> Trace:
         """A loader's case that did not come back may have waited for what another had left."""
@@ -158,7 +172,7 @@ class Worlds:
                 yield from ready or ()
         finally:
             for one in under_way:
-                self._unwanted(one)
+                self.let_go(one)
 
     def _alone(self, source: Source, cases: Iterable[Case]) -> Iterator[tuple[Case, Trace]]:
         """Each case in a process of its own; the traces come in order."""
@@ -203,7 +217,7 @@ class Worlds:
             self.window.drop(key)
         return found
 
-    def _unwanted(self, sent: Sent) -> None:
+    def let_go(self, sent: Sent) -> None:
         """Nobody waits for a chunk; who failed to come back before is not even given the time."""
         if not self.losses.any_of(sent.source, sent.cases[0]):
             sent.pool.forget(sent.ticket, self.bound_s)
