@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from types import TracebackType
 from typing import Any
 
-from conformance import ahead
+from conformance import ahead, garbage
 from conformance.baseline import Deviation, deviation_of
 from conformance.candidate import CandidateError, Description, Source
 from conformance.case import Case
@@ -33,6 +33,7 @@ class Run:
         self.options, self.began = options, time.monotonic()
         self.worlds = Worlds(backend, case_timeout_s)
         manage_torch()
+        garbage.seldom()
         self.examiner = Examiner(self.worlds, options, list(deviations))
         self.candidates: dict[str, Description] = {}
         self.violated: list[Verdict] = []

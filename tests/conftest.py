@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from conformance import garbage
 from conformance.worlds.forkserver import servers_stay
 
 LONGEST = ("test_verdicts", "test_tutorial", "test_reach")
@@ -22,5 +23,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="session", autouse=True)
 def servers() -> Iterator[None]:
     """All tests of a process share the fork servers, which take seconds to import torch."""
+    garbage.seldom()
     with servers_stay():
         yield
