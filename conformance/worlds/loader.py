@@ -150,11 +150,18 @@ class LoaderRank(Rank):
         while not stop.wait(0.1):
             watch = self.watch
             if watch and (late := watch.late()):
-                hung = watch.hung(late, sys._current_frames().get(self.caller.ident))
+                found = self._unfinished(watch, late)
                 shutil.rmtree(self.folder, ignore_errors=True)
                 assert self.give_up is not None
-                self.give_up(RankTrace(self.rank, (*self.events, hung)))
+                self.give_up(found)
                 return
+
+    def _unfinished(self, watch: Watch, late: str) -> RankTrace:
+        """What was seen so far of a plan that is given up."""
+        if watch.is_slow():
+            return RankTrace(self.rank, (*self.events,), "slow")
+        hung = watch.hung(late, sys._current_frames().get(self.caller.ident))
+        return RankTrace(self.rank, (*self.events, hung))
 
     # Passes.
 
@@ -207,6 +214,8 @@ class LoaderRank(Rank):
                 self.gate.want(len(self.delivered))
                 self.delivered.append(kept(next(iterator), len(self.delivered)))
                 self.gate.report("deliver", len(self.delivered) - 1)
+                if self.watch:
+                    self.watch.came()
                 recorder.add(self.delivered[-1:])
         except StopIteration:
             pass

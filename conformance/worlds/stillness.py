@@ -55,6 +55,10 @@ class Stillness:
         self.looked = time.monotonic()
         return self.idle.over([os.getpid()]) and self.judged
 
+    def stirred(self, now: float) -> None:
+        """Something has come of it, however little of a core that took."""
+        self.idle.since = now
+
     @property
     def rested_s(self) -> float:
         """For how long nobody has stirred, at most; in some cases they have a reason."""

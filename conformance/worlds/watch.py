@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import os
+import time
 import traceback
 from dataclasses import replace
 from types import FrameType
@@ -28,6 +30,10 @@ has taken 3.4 s of a core on a slow day."""
 PAST_TIMEOUT_S = 4.0
 """So long after its timeout, past the bound of 2 s, one `next()` counts as hung."""
 
+MANY, LATELY_S = 256, 1.0
+"""A pass that has given so many items, and one of them a moment ago, is slow and does not hang: a
+bound on each `next()` says nothing about how long thousands of them may take."""
+
 RESTS = f"nobody has stirred for {STILL_S:.0f} s"
 
 
@@ -38,6 +44,16 @@ class Watch:
         self.operation = operation
         self.bound = Bound(bound_s(case, operation), [os.getpid()])
         self.still = Stillness(case, operation)
+        self.items, self.last = 0, -math.inf
+
+    def came(self) -> None:
+        """An item has come: nobody can have rested for long."""
+        self.items, self.last = self.items + 1, time.monotonic()
+        self.still.stirred(self.last)
+
+    def is_slow(self) -> bool:
+        """Whether it is only slow, once it is late: items come still."""
+        return self.items >= MANY and time.monotonic() - self.last < LATELY_S
 
     def late(self) -> str:
         """Why it counts as hung, "" while it does not; to be asked often."""

@@ -84,6 +84,8 @@ class Worlds:
         ranks = pool.run(source, [case], bound_s)[0]
         if _is_loaders(case) and (ranks[0].fate == "stuck" or _hung(ranks)):
             return self._tried_alone(source, case, pool)
+        if _is_loaders(case) and ranks[0].fate == "slow":
+            pool.kill()  # it is at work still
         if any(rank.fate == "stuck" for rank in ranks) and not self.losses.any_of(source, case):
             # The machine may have stood still; nobody is accused of what does not repeat.
             ranks = self._place(source, case).run(source, [case], bound_s)[0]
@@ -177,7 +179,10 @@ class Worlds:
     def _alone(self, source: Source, cases: Iterable[Case]) -> Iterator[tuple[Case, Trace]]:
         """Each case in a process of its own; the traces come in order."""
         for case, ranks in self.window.traces(source, cases):
-            yield case, self._made(source, case, ranks)
+            trace = self._made(source, case, ranks)
+            if trace.slow:
+                self.losses.count(source, case, trace)
+            yield case, trace
 
     def _possible(self, source: Source, cases: Iterable[Case]) -> Iterator[Case]:
         """Those that are not too large."""
@@ -201,6 +206,8 @@ class Worlds:
             return None
         if _hung(found[0]):
             return [(case, self._tried_alone(source, case, sent.pool)) for case in sent.cases]
+        if _is_loaders(sent.cases[0]) and found[0][0].fate == "slow":
+            sent.pool.kill()  # it is at work still
         pairs = zip(sent.cases, found, strict=True)
         return [(case, self._trace(source, case, ranks)) for case, ranks in pairs]
 
