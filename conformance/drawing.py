@@ -54,6 +54,7 @@ class Drawing:
         self.under_way = deque[tuple[Case, Sent | None]]()
         self.traces: Traces = []
         self.best: Found | None = None
+        self.error: Exception | None = None
         self.deadline = time.monotonic() + effort.seconds
 
     def run(self, strategy: Any, examples: int, seed: int, shrink: bool = True) -> None:
@@ -72,13 +73,20 @@ class Drawing:
 
     def _foreseen(self, case: Case) -> None:
         """Send a drawn case, and judge an older one."""
-        if self.best is not None:
-            raise self.best
+        if stop := self.best or self.error:
+            raise stop  # Hypothesis asks again about the case at which something was raised
         if case not in self.seen and not self._is_over():
             self.seen[case] = None
-            self.under_way.append((case, self.judge.begun(case)))
-            if len(self.under_way) > AHEAD:
-                self._judge_oldest()
+            try:
+                self._sent(case)
+            except Exception as error:
+                self.error = error
+                raise
+
+    def _sent(self, case: Case) -> None:
+        self.under_way.append((case, self.judge.begun(case)))
+        if len(self.under_way) > AHEAD:
+            self._judge_oldest()
 
     def _judge_oldest(self) -> None:
         case, sent = self.under_way.popleft()

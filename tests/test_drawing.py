@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import strategies as st
 
+from conformance.candidate import CandidateError
 from conformance.case import Case
 from conformance.drawing import AHEAD, Drawing
 from conformance.laws import Violation
@@ -116,3 +117,16 @@ def test_what_is_drawn_does_not_depend_on_what_is_under_way() -> None:
     ahead, one_by_one = Judging("SequentialSampler", 10**9), Judging("DataLoader", 10**9)
     drawn(ahead, seed=3), drawn(one_by_one, seed=3)
     assert ahead.ended_ == one_by_one.alone and not one_by_one.begun_
+
+
+def test_what_carrying_out_raises_is_raised() -> None:
+    """An error of the run itself, such as an import that fails in a rank, is no violation."""
+    judging, broken = Judging("SequentialSampler", 10**9), CandidateError("no such module")
+
+    def raises(case: Case, sent: Any) -> Any:
+        raise broken
+
+    judging.ended = raises  # type: ignore[method-assign]
+    with pytest.raises(CandidateError) as raised:
+        drawn(judging)
+    assert raised.value is broken
