@@ -78,11 +78,12 @@ class Fewer(Shorter):
 
 
 def sampled(
-    source: Source, props: Iterable[Property], options: Options, known: Collection[Deviation] = ()
-) -> list[Verdict]:
+    source: Source, props: Iterable[Property], options: Options,
+    known: Collection[Deviation] = (), kind: type[Sampling] = Shorter,
+) -> list[Verdict]:  # fmt: skip
     """The verdicts on a candidate, as far as a sample of the small cases tells."""
     with contextlib.closing(Worlds("gloo", BOUND_S)) as worlds:
-        examiner = Shorter(worlds, options, list(known))
+        examiner = kind(worlds, options, list(known))
         candidate = worlds.describe(source)
         return [examiner.examine(candidate, prop) for prop in props]
 

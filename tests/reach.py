@@ -59,8 +59,8 @@ class Reach:
 class Counting:
     """Stands for whoever judges drawn cases: they are counted, and nothing is carried out."""
 
-    def __init__(self) -> None:
-        self.exercise = Exercise()
+    def __init__(self, prop: Property) -> None:
+        self.prop, self.exercise = prop, Exercise()
 
     def judged(self, case: Case) -> tuple[Trace, Violation | None]:
         self.see(case, drawn=True)
@@ -94,7 +94,7 @@ class Reacher:
         return Reach(prop, self._counted(prop))
 
     def _counted(self, prop: Property) -> Exercise:
-        counting = Counting()
+        counting = Counting(prop)
         setting = self.examiner.setting(self.candidate, prop.role)
         for scenario in prop.scenarios:
             for case in scenario.small(setting) if scenario.small else ():

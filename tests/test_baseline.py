@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from test_command_line import WRONG, run
+from test_command_line import run
 
 from conformance.baseline import layered, read_baseline
 from conformance.candidate import CandidateError
@@ -122,16 +122,24 @@ def test_the_nearest_file_counts(tmp_path: Path) -> None:
 
 def test_a_deviation_that_no_longer_occurs_fails(tmp_path: Path) -> None:
     """A stale entry fails, and names the lines to remove; not one of a race; nor without it."""
-    written(tmp_path / "shards.py", WRONG)
-    chosen = ("--impl=shards", "--clause=distributed.cover", "--backend=simulated")
+    mine = (
+        "import operator\n"
+        "import torch.utils.data as data\n"
+        "class DistributedSampler(data.DistributedSampler):\n"
+        "    def set_epoch(self, epoch):\n"
+        "        super().set_epoch(epoch)\n"
+    )
+    written(tmp_path / "shards.py", mine)
+    chosen = ("--impl=shards", "--clause=sampler.epoch-type", "--backend=simulated")
     first = run(tmp_path, *chosen, "--effort=quick", "--write-baseline=known.toml")
     declared = (tmp_path / "known.toml").read_text()
     written(tmp_path / "conformance.toml", "strict = true\n" + declared)
 
     known = run(tmp_path, *chosen, "--effort=quick")
-    written(tmp_path / "shards.py", WRONG.replace("!= 3", "is not None"))
+    written(tmp_path / "shards.py", mine.replace("(epoch)\n", "(operator.index(epoch))\n"))
     mended = run(tmp_path, *chosen, "--effort=quick")
-    written(tmp_path / "conformance.toml", f"strict = true\n{declared}occurs = 'sometimes'\n")
+    often = declared.replace("[[deviation]]\n", "[[deviation]]\noccurs = 'sometimes'\n")
+    written(tmp_path / "conformance.toml", f"strict = true\n{often}")
     raced = run(tmp_path, *chosen, "--effort=quick")
     written(tmp_path / "conformance.toml", "strict = true\n")
     removed = run(tmp_path, *chosen, "--effort=quick")

@@ -27,22 +27,22 @@ SubsetRandomSampler = data.SubsetRandomSampler
 def test_last_failed_runs_what_failed(tmp_path: Path) -> None:
     """`--lf` examines again only what did not hold."""
     (tmp_path / "shards.py").write_text(WRONG)
-    chosen = ("--impl=shards", "--clause=distributed.cover", "--clause=distributed.seed", *QUICK)
-    for options in ((), ("--lf",)):
+    chosen = ("--impl=shards", "--clause=distributed.cover", "--clause=distributed.no-group")
+    for options in (QUICK, (*QUICK, "--lf")):
         done = subprocess.run(
             command(*chosen, *options), cwd=tmp_path, capture_output=True, text=True, timeout=120
         )
 
     assert done.returncode == pytest.ExitCode.TESTS_FAILED
-    assert "distributed.cover" in done.stdout and "distributed.seed" not in done.stdout
+    assert "distributed.cover" in done.stdout and "distributed.no-group" not in done.stdout
 
 
 def test_keywords_select(tmp_path: Path) -> None:
     """`-k` chooses by clause and role, as it does among all tests."""
-    done = run(tmp_path, "--impl=reference", "-k", "equal-counts and Distributed", *QUICK)
+    done = run(tmp_path, "--impl=reference", "-k", "epoch-type and Distributed", *QUICK)
 
     assert done.returncode == 0, done.stdout
-    assert "distributed.equal-counts" in done.stdout and "distributed.cover" not in done.stdout
+    assert "sampler.epoch-type" in done.stdout and "sampler.length" not in done.stdout
 
 
 def test_what_small_cases_show_goes_first(tmp_path: Path) -> None:
@@ -156,7 +156,7 @@ def test_ctrl_c_leaves_a_partial_report_and_no_process(tmp_path: Path) -> None:
 
 def test_a_live_line_on_a_terminal_only(tmp_path: Path) -> None:
     """A terminal shows clause, cases and rate while a clause is examined; a pipe shows nothing."""
-    options = ("--impl=reference", "--clause=random.uniform", "--clause=distributed.cover", *QUICK)
+    options = ("--impl=reference", "--clause=random.uniform", *QUICK)
     main, other = pty.openpty()
     with subprocess.Popen(
         command(*options, "-p", "no:cacheprovider"), cwd=tmp_path, stdout=other, stdin=other,

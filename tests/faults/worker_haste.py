@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from reporting import Reporting, Worse
 
 from reference import DataLoader
-from reference.loader import worker
+from reference.loader import parcel, worker
 
 HASTE_S, SENDS_S = 0.2, 3.0
 
@@ -65,7 +65,8 @@ class OvertakesTheLateStream(Reporting):
 
 
 class _Impatient:
-    """A `worker_init_fn` after which the worker does not wait for long for room to send."""
+    """A `worker_init_fn` after which the worker sends all through a pipe, and does not wait for
+    long for room."""
 
     def __init__(self, function: Callable[[int], Any] | None) -> None:
         self.function = function
@@ -81,6 +82,7 @@ class _Impatient:
             patient(connection, event)
 
         worker.Connection._poll = poll  # type: ignore[method-assign]
+        parcel.INLINE_BYTES_MAX = 1 << 60
         if self.function is not None:
             self.function(number)
 
