@@ -136,7 +136,7 @@ def _drawn(
     quiet = hypothesis.reporting.with_reporter(_nothing)
     with quiet, contextlib.suppress(Found, Unsatisfiable):
         given: Any = hypothesis.given(strategy)
-        hypothesis.seed(seed)(settings(given(lambda case: one(case))))()
+        hypothesis.seed(seed)(settings(given(one)))()
 
 
 def _items(trace: Trace) -> int:

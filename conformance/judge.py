@@ -77,8 +77,7 @@ class Judge:
 
     def judged(self, case: Case) -> tuple[Trace, Violation | None]:
         """Carry out a case and judge it."""
-        trace = self.with_oracle(case, self.trace(case))
-        return trace, self.judge(case, trace)
+        return self._beside_oracle(case, self.trace(case))
 
     def begun(self, case: Case) -> Sent | None:
         """Send a sampler's case that will be judged soon."""
@@ -86,9 +85,8 @@ class Judge:
 
     def ended(self, case: Case, sent: Sent | None) -> tuple[Trace, Violation | None]:
         """What became of it, judged."""
-        made = self.worlds.end(self.candidate.source, self.examiner.located(case), sent)
-        trace = self.with_oracle(case, made)
-        return trace, self.judge(case, trace)
+        source, located = self.candidate.source, self.examiner.located(case)
+        return self._beside_oracle(case, self.worlds.end(source, located, sent))
 
     def let_go(self, sent: Sent | None) -> None:
         """Nobody will judge it after all."""
@@ -104,7 +102,11 @@ class Judge:
 
     def afresh(self, case: Case) -> tuple[Trace, Violation | None]:
         """The same in a process in which nothing was done before."""
-        trace = self.with_oracle(case, self.worlds.afresh(self.candidate.source, case))
+        return self._beside_oracle(case, self.worlds.afresh(self.candidate.source, case))
+
+    def _beside_oracle(self, case: Case, made: Trace) -> tuple[Trace, Violation | None]:
+        """A trace beside that of torch's own order, where the clause compares the two, judged."""
+        trace = self.with_oracle(case, made)
         return trace, self.judge(case, trace)
 
     def judge(self, case: Case, trace: Trace) -> Violation | None:

@@ -84,8 +84,7 @@ class Worlds:
         ranks = pool.run(source, [case], bound_s)[0]
         if _is_loaders(case) and (ranks[0].fate == "stuck" or _hung(ranks)):
             return self._tried_alone(source, case, pool)
-        if _is_loaders(case) and ranks[0].fate == "slow":
-            pool.kill()  # it is at work still
+        _end_if_slow(pool, case, ranks)
         if any(rank.fate == "stuck" for rank in ranks) and not self.losses.any_of(source, case):
             # The machine may have stood still; nobody is accused of what does not repeat.
             ranks = self._place(source, case).run(source, [case], bound_s)[0]
@@ -206,8 +205,7 @@ class Worlds:
             return None
         if _hung(found[0]):
             return [(case, self._tried_alone(source, case, sent.pool)) for case in sent.cases]
-        if _is_loaders(sent.cases[0]) and found[0][0].fate == "slow":
-            sent.pool.kill()  # it is at work still
+        _end_if_slow(sent.pool, sent.cases[0], found[0])
         pairs = zip(sent.cases, found, strict=True)
         return [(case, self._trace(source, case, ranks)) for case, ranks in pairs]
 
@@ -290,6 +288,12 @@ def _close(pools: dict[tuple[int, str, str], Pool], window: Window) -> None:
 def _is_loaders(case: Case) -> bool:
     """Whether a loader's case shares its process with others."""
     return case.role in LOADERS and case.world == "simulated"
+
+
+def _end_if_slow(pool: Pool, case: Case, ranks: list[RankTrace]) -> None:
+    """End a shared process whose loader was given up as slow: it is at work still."""
+    if _is_loaders(case) and ranks[0].fate == "slow":
+        pool.kill()
 
 
 def _hung(ranks: Iterable[RankTrace]) -> bool:
