@@ -25,8 +25,9 @@ from conformance.worlds.worlds import Worlds
 
 WORLD_SIZES = (1, 2, 3)
 
-TRIALS = 0.02
-"""A statistic that needs fewer trials visits the same classes."""
+SMALLER = {"n_max": 10, "world_max": 4, "trials": 0.02}
+"""What a part of the small cases reaches, all of them reach, and a statistic that needs fewer
+trials visits the same classes."""
 
 
 @dataclass(frozen=True)
@@ -80,8 +81,8 @@ class Reacher:
     def __init__(
         self, worlds: Worlds, candidate: Description, effort: str = "ci", seed: int = 0
     ) -> None:
-        quick = replace(EFFORTS[effort], trials=TRIALS)
-        self.options = Options(quick, WORLD_SIZES, seed=seed, replay=False)
+        smaller = replace(EFFORTS[effort], **SMALLER)
+        self.options = Options(smaller, WORLD_SIZES, seed=seed, replay=False)
         self.examiner = Examiner(worlds, self.options, [])
         self.candidate = candidate
 

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from test_command_line import run
+from runs import run
 
 from conformance.aliases import FILLED, FILLS
 from conformance.candidate import CandidateError, Source, describe
@@ -122,7 +122,7 @@ def folder(tmp_path: Path) -> Path:
 
 def test_an_adapter_presents_a_class(folder: Path) -> None:
     """With `build`, `set_epoch`, `indices` and its policies a class of any kind is examined."""
-    chosen = ("--clause=distributed.*", "--clause=sampler.works", "--effort=quick")
+    chosen = ("--clause=distributed.[ce]*", "--clause=sampler.works", "--effort=quick")
 
     done = run(folder, "--impl=adapted.py:Shards", *chosen)
 
@@ -180,7 +180,7 @@ def test_the_script_of_an_adapter_needs_no_suite(folder: Path) -> None:
 
 def test_a_class_that_is_not_told_its_rank_is_run_in_groups(folder: Path) -> None:
     """Where the process group alone knows the rank, small cases too are carried out there."""
-    chosen = ("--clause=distributed.*", "--effort=quick", "--world-sizes=1,2,3")
+    chosen = ("--clause=distributed.[ce]*", "--effort=quick", "--world-sizes=1,2,3")
 
     done = run(folder, "--impl=ambient.py:Mine", *chosen)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from test_command_line import run
+from runs import run
 
 from conformance.baseline import layered, read_baseline
 from conformance.candidate import CandidateError

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from runs import run
 
 GOOD = """
 import torch.utils.data as data
@@ -22,19 +23,6 @@ class DistributedSampler(data.DistributedSampler):
     def __iter__(self):
         return iter([index for index in super().__iter__() if index != 3])
 """
-
-
-def command(*arguments: str) -> list[str]:
-    """The suite, on what lies in the current folder or is installed."""
-    return [sys.executable, "-m", "pytest", "--pyargs", "conformance", *arguments]
-
-
-def run(folder: Path, *arguments: str, bound_s: float = 120) -> subprocess.CompletedProcess[str]:
-    """Run the installed suite in `folder`."""
-    return subprocess.run(
-        command("-p", "no:cacheprovider", *arguments),
-        cwd=folder, capture_output=True, text=True, timeout=bound_s,
-    )  # fmt: skip
 
 
 @pytest.mark.parametrize(

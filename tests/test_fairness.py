@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from by_hand import UNMET, judged, traced
-from test_command_line import run
+from runs import run
 
 from conformance.adapter import Adapter
 from conformance.candidate import Source, describe

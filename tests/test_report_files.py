@@ -8,7 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from test_command_line import WRONG, run
+from runs import run
+from test_command_line import WRONG
 from test_report_result import Tags, schema
 
 CHOSEN = (

@@ -14,7 +14,8 @@ from pathlib import Path
 
 import psutil
 import pytest
-from test_command_line import WRONG, command, run
+from runs import command, run
+from test_command_line import WRONG
 
 QUICK = ("--effort=quick", "--backend=simulated")
 
@@ -29,9 +30,7 @@ def test_last_failed_runs_what_failed(tmp_path: Path) -> None:
     (tmp_path / "shards.py").write_text(WRONG)
     chosen = ("--impl=shards", "--clause=distributed.cover", "--clause=distributed.no-group")
     for options in (QUICK, (*QUICK, "--lf")):
-        done = subprocess.run(
-            command(*chosen, *options), cwd=tmp_path, capture_output=True, text=True, timeout=120
-        )
+        done = run(tmp_path, *chosen, "-p", "cacheprovider", *options)
 
     assert done.returncode == pytest.ExitCode.TESTS_FAILED
     assert "distributed.cover" in done.stdout and "distributed.no-group" not in done.stdout

@@ -6,8 +6,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from runs import run
 from test_binding import ODD
-from test_command_line import run
 
 from conformance.roles import ROLES
 from conformance.smoke import ORDINARY

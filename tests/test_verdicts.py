@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from detect import SMALL, Fewer, Shorter, sampled
-from test_command_line import run
+from runs import run
 from zoo import SAMPLING, WHOLE
 
 import reference

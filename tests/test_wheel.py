@@ -28,7 +28,7 @@ def test_wheel_in_an_empty_folder(tmp_path: Path) -> None:
     done = subprocess.run(
         [
             sys.executable, "-m", "pytest", "--pyargs", "conformance", "--impl=mymodule",
-            "--clause=distributed.*", "--effort=quick", "-p", "no:cacheprovider", "-v",
+            "--clause=distributed.cover", "--effort=quick", "-p", "no:cacheprovider", "-rA",
         ],
         cwd=empty, env={**os.environ, "PYTHONPATH": str(site)}, capture_output=True, text=True,
         timeout=300,

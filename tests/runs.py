@@ -1,0 +1,43 @@
+"""Runs of the suite, as a user types them.
+
+A process of its own needs seconds, most of them to import torch. What is asked of verdicts, reports
+and usage errors is the same within the process of the tests, whose fork servers have it already.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+def command(*arguments: str) -> list[str]:
+    """The suite, on what lies in the current folder or is installed."""
+    return [sys.executable, "-m", "pytest", "--pyargs", "conformance", *arguments]
+
+
+def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the suite in `folder`, within this process."""
+    out, err, given = io.StringIO(), io.StringIO(), command("-p", "no:cacheprovider", *arguments)
+    with (
+        contextlib.redirect_stdout(out), contextlib.redirect_stderr(err),
+        pytest.MonkeyPatch.context() as patch,
+    ):  # fmt: skip
+        patch.chdir(folder)
+        patch.setattr(sys, "path", [str(folder), *sys.path])
+        code = pytest.main(given[3:])
+    return subprocess.CompletedProcess(given, code, out.getvalue(), err.getvalue())
+
+
+def started(
+    folder: Path, *arguments: str, bound_s: float = 120
+) -> subprocess.CompletedProcess[str]:
+    """Run the suite in `folder`, in a process of its own."""
+    return subprocess.run(
+        command("-p", "no:cacheprovider", *arguments),
+        cwd=folder, capture_output=True, text=True, timeout=bound_s,
+    )  # fmt: skip
