@@ -100,7 +100,7 @@ class Watch(threading.Thread):
         self.marker, self.held, self.over = marker, set[int](), threading.Event()
 
     def run(self) -> None:
-        while not self.over.wait(0.2):
+        while not self.over.wait(0.5):
             for line in marked(self.marker):
                 self.held |= mapped(int(line.split()[0]))
 
