@@ -25,9 +25,11 @@ from conformance.worlds.worlds import Worlds
 
 WORLD_SIZES = (1, 2, 3)
 
-SMALLER = {"n_max": 10, "world_max": 4, "trials": 0.02}
-"""What a part of the small cases reaches, all of them reach, and a statistic that needs fewer
-trials visits the same classes."""
+TRIALS = 0.02
+"""A statistic that needs fewer trials visits the same classes."""
+
+N_MAX, WORLD_MAX = 10, 4
+"""What a part of a sampler's small cases reaches, all of them reach."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,8 @@ class Reacher:
     def __init__(
         self, worlds: Worlds, candidate: Description, effort: str = "ci", seed: int = 0
     ) -> None:
-        smaller = replace(EFFORTS[effort], **SMALLER)
+        self.effort = replace(EFFORTS[effort], trials=TRIALS)
+        smaller = replace(self.effort, n_max=N_MAX, world_max=WORLD_MAX)
         self.options = Options(smaller, WORLD_SIZES, seed=seed, replay=False)
         self.examiner = Examiner(worlds, self.options, [])
         self.candidate = candidate
@@ -96,12 +99,12 @@ class Reacher:
 
     def _counted(self, prop: Property) -> Exercise:
         counting = Counting(prop)
-        setting = self.examiner.setting(self.candidate, prop.role)
+        setting = replace(self.examiner.setting(self.candidate, prop.role), effort=self.effort)
         for scenario in prop.scenarios:
             for case in scenario.small(setting) if scenario.small else ():
                 counting.see(case)
             strategy = scenario.drawn(setting) if scenario.drawn else None
             if strategy is not None:
-                effort, seed = self.options.effort, scenario.seed(self.options.seed, prop.role)
-                Drawing(counting, effort).run(strategy, scenario.count(effort), seed)
+                seed = scenario.seed(self.options.seed, prop.role)
+                Drawing(counting, self.effort).run(strategy, scenario.count(self.effort), seed)
         return counting.exercise

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from detect import BOUND_S, SMALL, Fewer
+from detect import BOUND_S, SMALL, Fewest
 from detection import told
 from zoo import BROKEN, HONEST, PUBLISHED, RIGHT, SAMPLING, WHOLE, ZOO, classes, wrong
 
@@ -27,7 +27,7 @@ from conformance.verdict import VIOLATED, Verdict
 from conformance.worlds.worlds import Worlds
 
 WORLD_SIZES = (1, 2, 3)
-EFFORT = {SMALL: Fewer, EFFORTS["quick"]: Examiner, EFFORTS["ci"]: Examiner}
+EFFORT = {SMALL: Fewest, EFFORTS["quick"]: Examiner, EFFORTS["ci"]: Examiner}
 
 THOROUGH = {
     "SixteenBits-distributed.cover",
