@@ -64,7 +64,7 @@ class DistributedSamplerWrapper(ShardedSampler[T_co]):
             drawn = self._draw()
             order = self._order(len(drawn))
             if self._compare:
-                digest = zlib.crc32(repr([drawn[k] for k in order.tolist()]).encode())
+                digest = zlib.crc32(repr([_plain(drawn[k]) for k in order.tolist()]).encode())
         finally:  # A rank whose inner sampler raised takes part too: the others are waiting.
             digests = self._gather(digest)
         if len(set(digests)) > 1:
@@ -95,6 +95,11 @@ class DistributedSamplerWrapper(ShardedSampler[T_co]):
         digests: list[int | None] = [None] * self.num_replicas
         dist.all_gather_object(digests, digest)
         return digests
+
+
+def _plain(item: Any) -> Any:
+    """A tensor or an array as the list that its repr, which leaves elements out, stands for."""
+    return item.tolist() if hasattr(item, "tolist") else item
 
 
 class DatasetFromSampler:

@@ -3,6 +3,7 @@
 import collections
 import multiprocessing
 import signal
+from collections import namedtuple
 from typing import NamedTuple
 
 import numpy as np
@@ -168,6 +169,21 @@ def test_collation_keeps_structure():
     assert batch.x["a"].tolist() == [1, 1] and batch.x["b"][1] == ("x", "x")
     assert batch.x["b"][0].dtype is torch.float64
     assert batch.y.x.shape == (2, 3) and batch.y.y[0].dtype is torch.bool
+
+
+class Square(namedtuple("Square", ["side", "area"])):
+    """Its constructor takes one of its two fields."""
+
+    def __new__(cls, side):
+        return super().__new__(cls, side, side**2)
+
+
+def test_a_namedtuple_with_a_constructor_of_its_own_keeps_its_type():
+    """Its fields are filled in, and its constructor is not asked."""
+    batch = default_collate([Square(2), Square(3)])
+
+    assert type(batch) is Square
+    assert batch.side.tolist() == [2, 3] and batch.area.tolist() == [4, 9]
     ordered = default_collate([collections.OrderedDict(z=1)])
     assert type(ordered) is collections.OrderedDict
 

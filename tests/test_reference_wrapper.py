@@ -277,6 +277,9 @@ attempt("numpy", DistributedSamplerWrapper(NumpyOrder()))
 attempt("private, alike", DistributedSamplerWrapper(private(0)))
 attempt("private, by rank", DistributedSamplerWrapper(private(rank)))
 attempt("seed by rank", DistributedSamplerWrapper(range(20), shuffle=True, seed=rank))
+long = torch.arange(2000)
+long[1000] = -rank  # a repr leaves it out
+attempt("long batches, by rank", DistributedSamplerWrapper([long, long]))
 attempt("one rank fails", DistributedSamplerWrapper(fails_on_rank_1()))
 attempt("length", DistributedSamplerWrapper(type("L", (list,), {"__len__": lambda s: 9})([1])))
 attempt("after all that", DistributedSamplerWrapper(range(4)))
@@ -316,7 +319,7 @@ def test_ranks_of_a_group_cover_everything_once(group, name):
     assert union == Counter(range(20))
 
 
-@pytest.mark.parametrize("name", ["private, by rank", "seed by rank"])
+@pytest.mark.parametrize("name", ["private, by rank", "seed by rank", "long batches, by rank"])
 def test_ranks_of_a_group_that_differ_all_raise(group, name):
     """If ranks would divide different sequences, every rank says so."""
     assert [seen[name] for seen in group] == ["RuntimeError", "RuntimeError"]

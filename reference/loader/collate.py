@@ -82,7 +82,7 @@ def rebuilt(like: Any, content: Any) -> Any:
     """`content` in a container like `like`, with its attributes where it can be copied."""
     try:
         if isinstance(like, tuple):
-            made = type(like)(*content) if hasattr(like, "_fields") else type(like)(content)
+            made = getattr(like, "_make", type(like))(content)  # of a namedtuple
             getattr(made, "__dict__", {}).update(getattr(like, "__dict__", {}))
             return made
         if not isinstance(like, (MutableMapping, list)):
