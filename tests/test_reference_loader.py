@@ -3,7 +3,6 @@
 import collections
 import multiprocessing
 import signal
-from collections import namedtuple
 from typing import NamedTuple
 
 import numpy as np
@@ -169,9 +168,11 @@ def test_collation_keeps_structure():
     assert batch.x["a"].tolist() == [1, 1] and batch.x["b"][1] == ("x", "x")
     assert batch.x["b"][0].dtype is torch.float64
     assert batch.y.x.shape == (2, 3) and batch.y.y[0].dtype is torch.bool
+    ordered = default_collate([collections.OrderedDict(z=1)])
+    assert type(ordered) is collections.OrderedDict
 
 
-class Square(namedtuple("Square", ["side", "area"])):
+class Square(collections.namedtuple("Square", ["side", "area"])):
     """Its constructor takes one of its two fields."""
 
     def __new__(cls, side):
@@ -184,8 +185,6 @@ def test_a_namedtuple_with_a_constructor_of_its_own_keeps_its_type():
 
     assert type(batch) is Square
     assert batch.side.tolist() == [2, 3] and batch.area.tolist() == [4, 9]
-    ordered = default_collate([collections.OrderedDict(z=1)])
-    assert type(ordered) is collections.OrderedDict
 
 
 @pytest.mark.parametrize("column", [(1, 0.1), (2**24 + 1, 0.5), (True, 0.1), (1, 0.1j), (0.1, 1)])
