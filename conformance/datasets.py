@@ -68,8 +68,9 @@ class Mapped(Recipe):
     even items, a float for odd ones), blended (so are a tensor and an array), array, mixed,
     foreign; of one that is to be kept: bag, row, record, pair, range. views: a tensor of 75 KiB,
     and three more that lie in its memory, in another order and in part. ragged: a list of i + 1
-    elements. bulging: a list of one element, or for each third item of two. struct: a maximum with
-    its place, as torch gives it: a tuple of a class that takes one argument. lazy: a tensor whose
+    elements. bulging: a list of one element, or for each third item of two. stretched: a tensor
+    of three elements, or of one for each odd item. struct: a maximum with its place, as torch gives
+    it: a tuple of a class that takes one argument. lazy: a tensor whose
     conjugate was taken, and not yet computed, and its imaginary part. many: 1,100 tensors of 2.4
     KB. mapping: a mapping that is no dict. disk: a row of a memory-mapped array of numpy's. span: a
     range of two. turned: a dict whose keys stand in another order in each second item. sparse: such
@@ -171,8 +172,8 @@ class Order(Recipe):
     "texts", "tuples", "named" (named tuples), "lists", "pairs", "arrays" (of numpy, of two
     numbers), "odd" (None, an empty text, ...: six at most), "flags" (True and False, which are not
     1 and 0), "labels" (integers with an attribute that tells), "far" (integers below -2**40),
-    "long" (texts of 256 KiB), "scalars" and "tensors" (integers below 0 of numpy, and tensors of
-    one). sized: it has `__len__`.
+    "below" (below -2**20), "long" (texts of 256 KiB), "scalars" and "tensors" (integers below 0 of
+    numpy, and tensors of one). sized: it has `__len__`.
     """
 
     n: int

@@ -23,7 +23,8 @@ class Operation(Recipe):
 class Rebuild(Operation):
     """Construct the role afresh, from fresh arguments; `overrides` replaces some of them.
 
-    early: of a loader, as if it were constructed before there is a process group.
+    early: of a loader, as if it were constructed, and passed over once, before there is a process
+    group.
     """
 
     overrides: tuple[tuple[str, object], ...] = ()

@@ -45,7 +45,7 @@ WRONG = (
     "loaders_slips", "worker_slips", "samplers_handed", "loaders_handed", "samplers_overlooked",
     "loaders_overlooked", "worker_overlooked", "samplers_meetings", "loaders_meetings",
     "loaders_partings", "loaders_neighbours", "samplers_places", "loaders_places",
-    "samplers_traces", "loaders_traces",
+    "samplers_traces", "loaders_traces", "samplers_savings", "loaders_savings", "worker_savings",
 )  # fmt: skip
 
 RIGHT = {

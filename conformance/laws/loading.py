@@ -59,7 +59,7 @@ ASCENDING = ("ascending", "descending", "again", "understated", "rooted")
 
 KEYED = (
     "texts", "tuples", "named", "lists", "pairs", "arrays", "odd", "flags", "labels", "far", "long",
-    "scalars", "tensors",
+    "below", "scalars", "tensors",
 )  # fmt: skip
 """Orders whose indices stand for 0, 1, ... and are no numbers."""
 

@@ -64,6 +64,8 @@ def _claiming(setting: Setting) -> Iterator[Case]:
     for workers, claims in itertools.product((0, 2), (4, 7)):
         options: dict[str, Any] = {"num_workers": workers, "batch_size": 2}
         yield loader(Stream(8, sized=True, claims=claims), WHOLE, **options)
+    uneven = Stream(12, shard="uneven", lengths=(1, 3), sized=True, claims=5)
+    yield loader(uneven, WHOLE, num_workers=3, batch_size=2)
 
 
 def _resized(setting: Setting) -> Iterator[Case]:

@@ -170,6 +170,7 @@ def _collations(setting: Setting) -> Iterator[Case]:
         yield loader(Mapped(3, gives=gives), [Iterate(), Describe()], batch_size=2)
     yield loader(Mapped(3, gives="bulging"), [Iterate(), Describe()], batch_size=3)
     yield loader(Mapped(3, gives="complex"), [Iterate(), Describe()], batch_size=2)
+    yield loader(Mapped(2, gives="stretched"), [Iterate(), Describe()], batch_size=2)
 
 
 def _posing(setting: Setting) -> Iterator[Case]:
@@ -226,6 +227,12 @@ def _getitems(setting: Setting) -> Iterator[Case]:
     doubled = {"sampler": Values((4, 4, 0, 4, 1, 1)), "batch_size": 3}
     for options in options_of(setting, (doubled, {**doubled, "num_workers": 1})):
         yield loader(Mapped(6, many="all"), [Iterate(), Journal()], **options)
+    for options in options_of(setting, (doubled, {**doubled, "num_workers": 1})):
+        listed = {**options, "collate_fn": Collate("list")}
+        yield loader(Mapped(6, gives="dice", many="all"), [Iterate(), Describe()], **listed)
+    apart = {"sampler": Order(4, "lists"), "batch_size": None}
+    for options in options_of(setting, (apart, {**apart, "num_workers": 1})):
+        yield loader(Mapped(4, many="all"), [Iterate(), Journal()], **options)
 
 
 def _long(setting: Setting) -> Iterator[Case]:

@@ -75,6 +75,10 @@ def _sampled(setting: Setting) -> Iterator[Case]:
     for options in itertools.chain(alone, shared):
         if takes(setting, **options):
             yield loader(Mapped(6), PASS, **options)
+    many: dict[str, Any] = {"batch_size": 75, "num_workers": 2}  # may be sent in another way
+    if takes(setting, **many):
+        for how in ("far", "below"):
+            yield loader(Mapped(150), PASS, sampler=Order(150, how), **many)
     for order in (Order(4), Order(4, "lists")):
         yield loader(Mapped(4, many="all"), PASS, batch_size=None, sampler=order)
     for workers in (0, 2):  # its length is wrong, what it yields counts

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from conformance.case import Case
 from conformance.operations import (
+    Drain,
     Forget,
     Iterate,
     Len,
@@ -27,6 +28,11 @@ from conformance.scenarios.lengths import lengths, seeds
 
 ROLE = "RandomSampler"
 LONG = 70_001
+
+ACROSS: list[Operation] = [
+    Open("a"), Take("a", LONG // 3), Open("b"), Take("b", LONG // 2), Drain("a"), Drain("b"),
+]  # fmt: skip
+"""Two very long passes, the second begun in the middle of the first."""
 """Beyond 2^16, and prime to nothing that a buffer may hold."""
 
 HUGE = (1 << 20) + 7
@@ -117,7 +123,9 @@ def _generator(seed: int | None) -> Generator | None:
 
 def _shuffles_small(setting: Setting) -> Iterator[Case]:
     forgotten = {"data_source": Data(20)}, [Forget(), Len(), Iterate()]
-    return cases(setting, itertools.chain([forgotten], _made(setting, False)))
+    across: dict[str, Any] = {"data_source": Data(LONG)}
+    made = itertools.chain([forgotten], _made(setting, False), [(across, ACROSS)])
+    return cases(setting, made)
 
 
 def _throws_small(setting: Setting) -> Iterator[Case]:

@@ -13,7 +13,16 @@ from conformance.operations import Iterate, Open, Operation, Passes, Take
 from conformance.recipes import Generator, Values
 from conformance.scenarios import Scenario, Setting
 from conformance.scenarios.lengths import BIG, lengths, seeds
-from conformance.scenarios.random import HUGE, LONG, cases, grouped, reseeded, seeded_anew, sharing
+from conformance.scenarios.random import (
+    ACROSS,
+    HUGE,
+    LONG,
+    cases,
+    grouped,
+    reseeded,
+    seeded_anew,
+    sharing,
+)
 
 KINDS = (
     "list", "list.int64", "tuple", "range", "ndarray", "ndarray.int32", "ndarray.uint8",
@@ -35,6 +44,9 @@ ENDS = (Values(range(2000)), 40, 8)
 
 SIGNS = (Values(range(109, 9, -1)), 48, None)
 """Enough passes to see that all their orders are of one sign."""
+
+NEARLY = (*range(100, 900), 899, *range(901, 1500))
+"""A range by its first, its last and how many there are, but one is missing and one comes twice."""
 
 LEFT: list[Operation] = [Open("a"), Take("a", 2), Iterate(), Open("a"), Take("a"), Iterate()]
 """Passes are left, one still under way and one dropped; each further one is complete."""
@@ -61,6 +73,9 @@ def _passes_small(setting: Setting) -> Iterator[Case]:
         yield {"indices": Values(range(5, 20_005))}, [Iterate()] * 2
         yield {"indices": Values(range(5, 5 + LONG))}, [Iterate()] * 3
         yield {"indices": Values(range(0, 2 * LONG, 2), "range")}, [Iterate()]
+        yield {"indices": Values(range(5, 5 + LONG))}, ACROSS
+        for kind in ("list", "ndarray", "tensor"):
+            yield {"indices": Values(NEARLY, kind)}, [Iterate()]
 
     return cases(setting, made())
 

@@ -13,7 +13,15 @@ from conformance.operations import Iterate, Operation, Passes
 from conformance.recipes import Generator, Raw, Runs, Sparse, Values
 from conformance.scenarios import Scenario, Setting
 from conformance.scenarios.lengths import lengths, seeds
-from conformance.scenarios.random import LONG, cases, grouped, reseeded, seeded_anew, sharing
+from conformance.scenarios.random import (
+    ACROSS,
+    LONG,
+    cases,
+    grouped,
+    reseeded,
+    seeded_anew,
+    sharing,
+)
 
 ROLE = "WeightedRandomSampler"
 BIG = Generator(1 << 31)
@@ -37,6 +45,9 @@ TAIL = Runs(((3.0, 1), (1e-7, 60_000), (5.0, 1), (1e-7, 9)))
 """Two heavy ones, and 60,000 beside which each is nothing in single precision."""
 
 ONE_HEAVY = Runs(((1.0, 1500), (1500.0, 1), (1.0, 499)))
+
+ONE_OF_MANY = Runs(((1.0, 199), (2700.0, 1), (1.0, 101)))
+"""Nine draws of ten are of one item: who draws with replacement finds few others among many."""
 
 FULL = (
     ("ndarray.uint8", 60), ("int8", 30), ("ndarray.int32", 5 * 10**8), ("int64", 10**18),
@@ -87,6 +98,8 @@ def _passes_small(setting: Setting) -> Iterator[Case]:
         yield from _long()
         column = Values((0.5, 0.0, 2.0, 1.0), "column")
         yield {"weights": column, "num_samples": 40}, [Iterate()] * 2
+        long = {"weights": Values(range(LONG + 1)), "num_samples": LONG, "replacement": False}
+        yield long, ACROSS
 
     return cases(setting, made())
 
@@ -164,7 +177,7 @@ def _many_first(setting: Setting) -> Iterator[Case]:
             (ONE_HEAVY, 30, 400, None, "ndarray.float32"), (ONE_HEAVY, 1000, 100, 4, "list"),
             (STEEP, 3, 4000, None, "float64"), (MINUTE, 2, 3000, 5, "list"),
             (IMMENSE, 2, 3000, None, "float64"),
-            (range(1, 51), 5, 2000, 6, "float64"),
+            (range(1, 51), 5, 2000, 6, "float64"), (ONE_OF_MANY, 4, 2000, None, "list"),
         )  # fmt: skip
         for weights, count, passes, seed, kind in many:
             generator = None if seed is None else Generator(setting.seed + seed)

@@ -27,7 +27,7 @@ from conformance.operations import (
     SetEpoch,
     Take,
 )
-from conformance.recipes import Role
+from conformance.recipes import Role, Torch
 from conformance.scenarios import Scenario, Setting
 from conformance.scenarios.loading import ROLE, STRAGGLER_S, loader
 
@@ -108,6 +108,9 @@ def _epochs(setting: Setting) -> Iterator[Case]:
     plan = [SetEpoch(1), Iterate(), Open("a"), SetEpoch(5), Drain("a"), SetEpoch(1), Iterate()]
     for workers in (0, 2, 3):
         yield loader(Mapped(10), plan, sampler=spread, num_workers=workers, batch_size=2)
+    plain = Torch("BatchSampler", sampler=spread, batch_size=2, drop_last=False)  # no set_epoch
+    for workers in (0, 2):
+        yield loader(Mapped(10), plan, batch_sampler=plain, num_workers=workers)
 
 
 def _epochs_late(setting: Setting) -> Iterator[Case]:

@@ -8,7 +8,7 @@ from typing import Any
 from conformance.case import Case
 from conformance.datasets import GENERATORS, Collate, Init, Mapped, Stream
 from conformance.loading import Drop, Printed, Reload, Schedule, Settle, Strike, Trickle
-from conformance.operations import Iterate, Open, Operation, Rebuild, Reseed, Take
+from conformance.operations import Drain, Iterate, Open, Operation, Rebuild, Reseed, Surround, Take
 from conformance.recipes import Generator
 from conformance.scenarios import Scenario, Setting
 from conformance.scenarios.loading import PACE_S, ROLE, loader, takes
@@ -72,10 +72,12 @@ def _dice(setting: Setting) -> Iterator[Case]:
 
 
 def _dice_again(setting: Setting) -> Iterator[Case]:
-    """A pass after the death of a worker."""
+    """A pass after the death of a worker, and one that goes on after it."""
     killed: list[Operation] = [Iterate(), Strike(0), Settle(), Iterate()]
     one: dict[str, Any] = {"num_workers": 1, **SINGLE, **KEPT[1]}
     yield loader(Mapped(4, gives="dice"), killed, "alone", **one)
+    midway: list[Operation] = [Open("a"), Take("a", 3), Strike(0), Settle(), Drain("a")]
+    yield loader(Mapped(12, gives="dice"), midway, "alone", **one)
 
 
 def _dice_after(setting: Setting) -> Iterator[Case]:
@@ -108,6 +110,9 @@ def _rank_dice(setting: Setting) -> Iterator[Case]:
                 yield Case(ROLE, given, _passes(2, 1), width, world="group", alike=True)
             early = [Reseed(6), Rebuild(early=True), *_passes(2, 1)]
             yield Case(ROLE, arguments, early, width, world="group", alike=True)
+            # Whoever started these ranks has told them nothing.
+            untold = [Surround("float32", 1, launched=(0, 1)), *_passes(2, 1)]
+            yield Case(ROLE, arguments, untold, width, world="group", alike=True)
 
 
 def _rank_dice_spawned(setting: Setting) -> Iterator[Case]:

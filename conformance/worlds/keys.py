@@ -13,6 +13,9 @@ ODD = (None, "", (), ..., b"", frozenset[Any]())
 FAR = -(1 << 40)
 """Where numbers begin that identify items, and count nothing: they take more than 32 bits."""
 
+BELOW = -(1 << 20)
+"""Where numbers below 0 begin that take no more than 32 bits."""
+
 NAMED = "named"
 
 
@@ -56,6 +59,7 @@ KEYS: dict[str, Callable[[int], Any]] = {
     "long": lambda i: f"item {i}".ljust(1 << 18),
     "labels": Label,
     "far": lambda i: FAR - i,
+    "below": lambda i: BELOW - i,
     "scalars": lambda i: np.int64(-1 - i),
     "tensors": lambda i: _tensor(-1 - i),
 }
@@ -74,6 +78,8 @@ def number(key: Any) -> Any:
         return int(not key)
     if isinstance(key, int) and key <= FAR:
         return FAR - key
+    if isinstance(key, int) and key <= BELOW:
+        return BELOW - key
     if (not key and key != 0) or key is ...:
         return ODD.index(key)
     if isinstance(key, tuple) and NAMED in key and not isinstance(key, Named):

@@ -170,8 +170,11 @@ class LoaderRank(Rank):
         arguments = dict(case.arguments) | dict(operation.overrides if operation else ())
         make_room(arguments)
         self.made: Any = LoaderRealiser(self.roles, case, self.rank, self.gate)
-        with _groupless() if operation and operation.early else contextlib.nullcontext():
+        early = operation is not None and operation.early
+        with _groupless() if early else contextlib.nullcontext():
             self.sampler = self.made.role("DataLoader", arguments)
+            for _ in self.sampler if early else ():
+                pass
         return None, None
 
     def _reload(self, operation: lo.Reload) -> tuple[Any, Any]:

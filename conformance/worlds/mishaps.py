@@ -76,7 +76,7 @@ class Long(Exception):
     """Its text is longer than some buffers."""
 
     def __str__(self) -> str:
-        return f"{super().__str__()} {'x' * 4400}"
+        return f"{super().__str__()} {'x' * 9000}"
 
 
 class FileName(Exception):

@@ -283,6 +283,7 @@ SAMPLES: dict[str, Callable[[int, Any], Any]] = {
     "turned": _turned,
     "ragged": lambda i, _: [i] * (i + 1),
     "bulging": lambda i, _: [i] * (1 + i % 3 % 2),
+    "stretched": lambda i, _: torch.full((1 if i % 2 else 3,), i),
     "struct": lambda i, _: torch.max(torch.tensor([i, i + 1]), dim=0),
     "lazy": _lazy,
     "many": lambda i, _: [torch.full((300,), i + k) for k in range(1100)],

@@ -232,14 +232,16 @@ def _interrupts_held() -> Iterator[None]:
     Nor a fork: Python drops what is raised there, and other threads may take the signal.
     """
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
-    alone = threading.current_thread() is not threading.main_thread()
+    handler = signal.getsignal(signal.SIGINT)  # None if it is not Python's, and stays as it is
+    ours = handler is not None and threading.current_thread() is threading.main_thread()
     held: list[int] = []
-    handler = None if alone else signal.signal(signal.SIGINT, lambda *_: held.append(1))
+    if ours:
+        signal.signal(signal.SIGINT, lambda *_: held.append(1))
     try:
         yield
     finally:
-        if not alone:
-            signal.signal(signal.SIGINT, handler or signal.SIG_DFL)
+        if ours:
+            signal.signal(signal.SIGINT, handler)
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         if held:
             signal.raise_signal(signal.SIGINT)

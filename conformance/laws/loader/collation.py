@@ -116,7 +116,7 @@ def collate(trace: Trace) -> Violation | None:
         return _unrefused(trace, gives, NAMES[gives])
     if strange(case):
         return _unrefused(trace, gives, strange(case))
-    if gives in ("ragged", "bulging"):
+    if gives in ("ragged", "bulging", "stretched"):
         return _cut(trace, gives)
     require(gives in PATTERNS or gives == "formed")
     for run in runs(rank):
@@ -142,7 +142,7 @@ def _cut(trace: Trace, gives: str) -> Violation | None:
     for number, event in reads(rank):
         if event.error is None:
             described = [text for e in of(rank, lo.Describe) for text in e.value]
-            saw = f"lists of 1 and of 2 elements were collated: {described[:1]}"
+            saw = f"items of different lengths were collated: {described[:1]}"
             return Violation("items-cut", saw, events=((rank.rank, number),), about=gives)
     return None
 

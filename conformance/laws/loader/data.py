@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from conformance import loading as lo
 from conformance.case import Case
 from conformance.laws import Violation, law, require
 from conformance.laws.loader.due import flat, lacks, mapped, passes, shuffled
-from conformance.laws.loading import arguments, built, kinds, records, returned, rows, runs
+from conformance.laws.loading import arguments, built, kinds, of, records, returned, rows, runs
 from conformance.trace import Error, RankTrace, Record, Trace
 
 LENGTH = re.compile(r"len|siz|count|how many|number of", re.IGNORECASE)
@@ -44,7 +45,11 @@ def _unclear(error: Error) -> Violation | None:
 def getitems(trace: Trace) -> Violation | None:
     case, rank = trace.case, built(trace)
     many = mapped(case).many
-    require(many and arguments(case).get("batch_size", 1) is not None)
+    require(many)
+    if arguments(case).get("batch_size", 1) is None:
+        return _asked_unbatched(rank, case)
+    if mapped(case).gives == "dice":
+        return _answered_once(rank)
     made = runs(rank)
     if many in ("all", "held", "delegated"):
         return _asked_otherwise(rank, case)
@@ -77,6 +82,27 @@ def _asked_otherwise(rank: RankTrace, case: Case) -> Violation | None:
         if run.items != batches:
             saw = f"{run.items} instead of {batches}; it was asked for {calls}"
             return Violation("items-out-of-place", saw, events=rows(rank, run))
+    return None
+
+
+def _answered_once(rank: RankTrace) -> Violation | None:
+    """An item that is asked for twice is answered twice: by random items, each in its place."""
+    described = [text for event in of(rank, lo.Describe) for text in event.value or ()]
+    items = re.findall(r"tuple\([^()]*\)", " ".join(described))
+    require(items)
+    if len(set(items)) < len(items):
+        saw = f"of the random items that it gave one came twice: {described}"
+        return Violation("answer-doubled", saw)
+    return None
+
+
+def _asked_unbatched(rank: RankTrace, case: Case) -> Violation | None:
+    """Look for calls of `__getitems__` where there are no batches to ask for."""
+    require(all(run.finished and not run.errors and run.items for run in runs(rank)))
+    calls, _ = _calls(kinds(records(rank), "collate", "fetch"))
+    if calls:
+        saw = f"without automatic batching, `__getitems__` was asked for {calls}"
+        return Violation("asked-together", saw)
     return None
 
 

@@ -108,12 +108,23 @@ def seeds(trace: Trace) -> Violation | None:
     require(gives(trace) == "dice" and workers(trace.case))
     rank = built(trace)
     for passed in constructions(rank):
-        pairs = comparable(drawn(rank, passed))
+        found = drawn(rank, passed)
+        again = next(filter(_begins_again, found), None)
+        if again:
+            saw = f"{again}, where one took the place of another, drew {again.draws}"
+            return Violation("workers-alike", f"{saw} from {again.source}", about=again.source)
+        pairs = comparable(found)
         within = [(a, b) for a, b in pairs if a.passed == b.passed]
         violation = repeated(within, "workers-alike") or repeated(pairs, "passes-alike")
         if violation:
             return violation
     return None
+
+
+def _begins_again(one: Drawn) -> bool:
+    """Whether what was drawn first comes once more: a successor was seeded as the dead one was."""
+    first, later = one.draws[:AGREE_MIN], range(AGREE_MIN, len(one.draws) - AGREE_MIN + 1)
+    return any(one.draws[place : place + AGREE_MIN] == first for place in later)
 
 
 @law("workers.seeds-repeat")

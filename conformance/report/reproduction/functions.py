@@ -11,7 +11,7 @@ from conformance.report.reproduction.gives import ROLLED
 from conformance.report.reproduction.mishaps import faults, mishap
 from conformance.report.reproduction.origin import role_name
 from conformance.report.reproduction.sources import copied
-from conformance.worlds.keys import FAR, ODD, Label
+from conformance.worlds.keys import BELOW, FAR, ODD, Label
 
 LISTS = {
     "ascending": "range({n})", "descending": "range({last}, -1, -1)",
@@ -23,6 +23,7 @@ LISTS = {
     "gaps": "[[k // 2] if k % 2 else [] for k in range({n})]",
     "odd": f"{list(ODD)}[:{{n}}]", "flags": "[k == 0 for k in range({n})]",
     "labels": "[Label(k) for k in range({n})]", "far": f"[{FAR} - k for k in range({{n}})]",
+    "below": f"[{BELOW} - k for k in range({{n}})]",
     "long": "[f'item {{k}}'.ljust(1 << 18) for k in range({n})]",
     "scalars": "[numpy.int64(-1 - k) for k in range({n})]",
     "tensors": "[torch.tensor(-1 - k) for k in range({n})]",
@@ -41,7 +42,7 @@ PLACES = {
     "epochs-batches": "[(k + turned) % {n}]", "again": "k", "again-batches": "[k]",
     "understated": "k", "rooted": "k",
     "flags": "k == 0", "labels": "Label(k)", "far": f"{FAR} - k",
-    "long": "f'item {{k}}'.ljust(1 << 18)",
+    "below": f"{BELOW} - k", "long": "f'item {{k}}'.ljust(1 << 18)",
     "scalars": "numpy.int64(-1 - k)", "tensors": "torch.tensor(-1 - k)",
 }  # fmt: skip
 """The index at place `k`."""

@@ -12,7 +12,7 @@ from conformance.report.reproduction.mishaps import faults
 from conformance.report.reproduction.origin import role_name
 from conformance.report.reproduction.sources import copied, sampled
 from conformance.worlds import mishaps
-from conformance.worlds.keys import FAR
+from conformance.worlds.keys import BELOW, FAR
 from conformance.worlds.keys import ODD as ODD_KEYS
 
 DRAWS = "1 << 30"
@@ -47,6 +47,7 @@ GIVES = {
     "epoched": "1000 * self.mark + i",
     "local": "i + self.here",
     "counted": "i * self.counter.value", "ragged": "[i] * (i + 1)",
+    "stretched": "torch.full((1 if i % 2 else 3,), i)",
     "bulging": "[i] * (1 + i % 3 % 2)", "struct": "torch.max(torch.tensor([i, i + 1]), dim=0)",
     "lazy": "(lambda x: [x, x.imag])(torch.complex(torch.tensor([0.5, 2.0]), "
     "torch.tensor([i + 1.0, 3.0])).conj())",
@@ -120,7 +121,7 @@ MODULES = (
 
 NUMBERS = {
     "odd": f"i = {ODD_KEYS}.index(i)", "flags": "i = int(not i)",
-    "far": f"i = {FAR} - i",
+    "far": f"i = {FAR} - i", "below": f"i = {BELOW} - i",
     **dict.fromkeys(("texts", "long"), "i = int(i[len('item ') :])"),
     **dict.fromkeys(("named", "labels"), "i = i.place"),
     **dict.fromkeys(("scalars", "tensors"), "i = -1 - i.item()"),

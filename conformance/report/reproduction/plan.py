@@ -63,7 +63,8 @@ def _rebuild(draft: Draft, step: op.Rebuild, event: Event) -> list[str]:
     draft.names["torch"].add("distributed")
     groups = "distributed.distributed_c10d"
     hidden = [f"group = {groups}.GroupMember.WORLD", f"{groups}._update_default_pg(None)"]
-    return [*hidden, *built, f"{groups}._update_default_pg(group)"]
+    used = [f"for batch in {draft.subject}:", "    pass"]
+    return [*hidden, *built, *used, f"{groups}._update_default_pg(group)"]
 
 
 def _refill(draft: Draft, step: op.Refill, event: Event) -> list[str]:
