@@ -159,6 +159,27 @@ def test_several_items_at_once(many, passed, told, anomaly):
     assert judged("loader.getitems", seen(asked, passed, journal(*told))) == anomaly
 
 
+@pytest.mark.parametrize(
+    ("told", "anomaly"), [(ITEMS, ""), (("collate 1", "fetch 0", *ITEMS[1:]), "asked-together")]
+)
+def test_without_batches_items_are_asked_for_alone(told, anomaly):
+    """An index that is a list stands for one item."""
+    order = Order(3, "lists")
+    asked = case(Mapped(3, many="all"), Iterate(), Journal(), batch_size=None, sampler=order)
+
+    assert judged("loader.getitems", seen(asked, [0, 1, 2], journal(*told))) == anomaly
+
+
+@pytest.mark.parametrize(("last", "anomaly"), [(9, ""), (7, "answer-doubled")])
+def test_each_place_has_an_answer_of_its_own(last, anomaly):
+    """Random items of one index differ, so that one which came twice is seen."""
+    options = {"batch_size": 2, "sampler": Values((4, 4))}
+    asked = case(Mapped(6, gives="dice", many="all"), Iterate(), Describe(), **options)
+    text = f"list(tuple(int 4, int -1, int 7), tuple(int 4, int -1, int {last}))"
+
+    assert judged("loader.getitems", seen(asked, [], (text,))) == anomaly
+
+
 def test_calls_of_two_workers_are_told_apart():
     """Each process has calls of its own, whose requests may alternate with another's."""
     asked = case(Mapped(4, many="all"), Iterate(), Journal(), batch_size=2, num_workers=2)

@@ -49,6 +49,14 @@ def test_streams_differ(first, second, anomaly):
     assert judged("workers.seeds", found) == anomaly
 
 
+@pytest.mark.parametrize(("fourth", "anomaly"), [(5, ""), (2, "workers-alike")])
+def test_a_successor_draws_other_numbers(fourth, anomaly):
+    """What a worker drew first does not come once more, in whose place somebody went on."""
+    found = seen(case(4, ONE, gives="dice"), dice((0, 1), (0, 2), (0, 1), (0, fourth)))
+
+    assert judged("workers.seeds", found) == (anomaly or UNMET)
+
+
 def test_a_single_source_is_named():
     """That only numpy repeats is told."""
     alike = dice((0, 1, 9, 2), (1, 3, 9, 4), (0, 5, 8, 6), (1, 7, 8, 1))
