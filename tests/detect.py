@@ -60,10 +60,10 @@ class Sampling(Examiner):
 
     def fitting(self, candidate: Description, role: str, scenario: Scenario) -> Iterator[Case]:
         made = super().fitting(candidate, role, scenario)
-        rest = itertools.islice(made, self.skipped(candidate), None, self.step)
+        rest = itertools.islice(made, self.offset(candidate), None, self.step)
         return itertools.chain(itertools.islice(made, self.first), rest)
 
-    def skipped(self, candidate: Description) -> int:
+    def offset(self, candidate: Description) -> int:
         """How many are left out between the first ones and the rest."""
         return 0
 
@@ -93,7 +93,7 @@ class Fewest(Fewer):
     def fitting(self, candidate: Description, role: str, scenario: Scenario) -> Iterator[Case]:
         return filter(is_forked, super().fitting(candidate, role, scenario))
 
-    def skipped(self, candidate: Description) -> int:
+    def offset(self, candidate: Description) -> int:
         name = candidate.source.text.rpartition("/")[-1]  # the same wherever this checkout lies
         return zlib.crc32(name.encode()) % self.step
 

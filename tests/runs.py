@@ -31,13 +31,3 @@ def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
         patch.setattr(sys, "path", [str(folder), *sys.path])
         code = pytest.main(given[3:])
     return subprocess.CompletedProcess(given, code, out.getvalue(), err.getvalue())
-
-
-def started(
-    folder: Path, *arguments: str, bound_s: float = 120
-) -> subprocess.CompletedProcess[str]:
-    """Run the suite in `folder`, in a process of its own."""
-    return subprocess.run(
-        command("-p", "no:cacheprovider", *arguments),
-        cwd=folder, capture_output=True, text=True, timeout=bound_s,
-    )  # fmt: skip

@@ -110,7 +110,7 @@ def _rank_dice(setting: Setting) -> Iterator[Case]:
                 yield Case(ROLE, given, _passes(2, 1), width, world="group", alike=True)
             early = [Reseed(6), Rebuild(early=True), *_passes(2, 1)]
             yield Case(ROLE, arguments, early, width, world="group", alike=True)
-            # Whoever started these ranks has told them nothing.
+            # Whoever started these ranks has told each that it is the only one.
             untold = [Surround("float32", 1, launched=(0, 1)), *_passes(2, 1)]
             yield Case(ROLE, arguments, untold, width, world="group", alike=True)
 

@@ -47,7 +47,7 @@ def getitems(trace: Trace) -> Violation | None:
     many = mapped(case).many
     require(many)
     if arguments(case).get("batch_size", 1) is None:
-        return _asked_unbatched(rank, case)
+        return _asked_unbatched(rank)
     if mapped(case).gives == "dice":
         return _answered_once(rank)
     made = runs(rank)
@@ -96,7 +96,7 @@ def _answered_once(rank: RankTrace) -> Violation | None:
     return None
 
 
-def _asked_unbatched(rank: RankTrace, case: Case) -> Violation | None:
+def _asked_unbatched(rank: RankTrace) -> Violation | None:
     """Look for calls of `__getitems__` where there are no batches to ask for."""
     require(all(run.finished and not run.errors and run.items for run in runs(rank)))
     calls, _ = _calls(kinds(records(rank), "collate", "fetch"))
