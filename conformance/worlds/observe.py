@@ -135,7 +135,7 @@ def fill(
     return error
 
 
-TEXT_MAX = 12_000
+TEXT_MAX = 24_000
 """How much of an exception's text is kept."""
 
 BEHIND_MAX = 3
