@@ -79,6 +79,7 @@ class Tell(Operation):
 
     how: "attribute" sets `dataset.mark`; "method" calls one that does; "list", "dict", "tensor",
     "array" (of 256 KiB) and "inner" change an object that the dataset holds, in its place.
+    "deleted" deletes the attribute, and what its class says counts again, a mark of 0.
     "lambda" gives it something to hold that cannot be pickled.
     """
 

@@ -103,6 +103,16 @@ def test_unfinished_passes_are_not_repeated(second, anomaly):
     assert judged("random.seeded", found) == anomaly
 
 
+def test_what_was_left_unread_does_not_go_first():
+    """A pass that begins with all that the one before it had left depends on that one."""
+    plan = Open("a"), Take("a", 16), ONE
+    given = case(32, *plan, generator=Generator(0))
+
+    found = traced(given, None, A, [*(np.arange(16) + 16), *B])
+
+    assert judged("random.seeded", found) == "stale-pass"
+
+
 def test_seeded_lets_short_passes_coincide():
     """Two equal shuffles of 15 are taken for an accident."""
     short, few = list(range(15)), case(15, ONE, ONE, AGAIN, ONE, generator=Generator(0))

@@ -109,7 +109,7 @@ def same_seed(trace: Trace) -> Violation | None:
 
 
 def _resumed(trace: Trace) -> Violation | None:
-    """A pass that begins as one that was left unfinished before it."""
+    """A pass that begins as one that was left unfinished before it, or with what that one left."""
     for rank in trace:
         left: list[tuple[int, NDArray[np.int64]]] = []
         for number, event in enumerate(rank.events):
@@ -119,14 +119,24 @@ def _resumed(trace: Trace) -> Violation | None:
             if not isinstance(did, (op.Take, op.Iterate)) or not isinstance(items, Items):
                 continue
             for before, begun in left:
-                if np.array_equal(items.values[: len(begun)], begun):
-                    saw = f"a pass begins as the one that was left before it: {shown(begun)}"
+                saw = _goes_on(begun, items.values)
+                if saw:
                     both = (*row(rank, before), *row(rank, number))
                     return Violation("stale-pass", saw, events=both)
             opened = isinstance(rank.events[number - 1].operation, op.Open)
             if isinstance(did, op.Take) and opened and len(items.values) >= ENOUGH:
                 left.append((number, items.values))
     return None
+
+
+def _goes_on(begun: NDArray[np.int64], values: NDArray[np.int64]) -> str:
+    """How a pass depends on one that was left unfinished before it, "" if it does not."""
+    if np.array_equal(values[: len(begun)], begun):
+        return f"a pass begins as the one that was left before it: {shown(begun)}"
+    rest = values[: max(0, len(values) - len(begun))]
+    if len(rest) >= ENOUGH and not np.isin(rest, begun).any():
+        return f"a pass begins with what the one before it had left: {shown(rest)}"
+    return ""
 
 
 @law("random.manual-seed")

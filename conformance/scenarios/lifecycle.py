@@ -142,6 +142,10 @@ def _unsendable(setting: Setting) -> Iterator[Case]:
     for spare in (5, 8, 11):
         begun += [*_short_of(spare), Leftovers()]
     yield from alone(setting, Mapped(4), begun, **forked)
+    # What was set for the workers to come is set back, though none came.
+    steps = [Surround(), Rebuild(), Open("a"), Drop(), Leftovers()]
+    yield from alone(setting, Mapped(4), steps, **given)
+    yield from alone(setting, Mapped(4), [Daemon(), *steps])
 
 
 def _short_of(spare: int) -> Steps:

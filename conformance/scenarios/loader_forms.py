@@ -130,6 +130,9 @@ def _small(setting: Setting) -> Iterator[Case]:
     yield loader(
         of((Leaf("uneven"), Nest("dict", (Leaf("uneven"),), ("x",))), 8, 4), PLAN, batch_size=2
     )
+    for workers in (0, 2):  # of a single item, too, a batch is made
+        if takes(setting, **counted(workers)):
+            yield loader(of(KNOWN, len(KNOWN), 1), PLAN, batch_size=1, **counted(workers))
 
 
 def _signals(setting: Setting) -> Iterator[Case]:
@@ -181,7 +184,7 @@ def forms() -> st.SearchStrategy[Any]:
 @st.composite
 def _drawn(draw: st.DrawFn, setting: Setting) -> Case:
     workers = draw(st.sampled_from((0, 0, 0, 0, 0, 2)))
-    size = draw(st.sampled_from((2, 3, None)))
+    size = draw(st.sampled_from((1, 2, 3, None)))
     found = tuple(draw(st.lists(forms(), min_size=1, max_size=4)))
     options: dict[str, Any] = {"batch_size": size, **counted(workers)}
     n = draw(st.integers(1, 3 * (size or 1) * len(found)))

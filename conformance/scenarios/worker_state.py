@@ -70,6 +70,10 @@ def _told(setting: Setting) -> Iterator[Case]:
     # A list of the user's own that holds the same is equal, whatever else has changed.
     for options in KEPT:
         yield loader(Mapped(4, gives="marked", poses="list"), whole, num_workers=1, **options)
+    # An attribute that is gone is gone for the workers, too.
+    gone = [Iterate(), Tell(1), Iterate(), Tell(0, "deleted"), Iterate()]
+    for options in KEPT:
+        yield loader(Mapped(3, gives="marked"), gone, num_workers=1, **options)
 
 
 def _told_spawned(setting: Setting) -> Iterator[Case]:

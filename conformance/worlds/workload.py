@@ -71,11 +71,11 @@ class State:
 class Source:
     """What map-style and iterable-style datasets have in common."""
 
-    here = 0
+    here = mark = 0
 
     def __init__(self, recipe: Mapped | Stream, gate: Gate, info: Info) -> None:
         self.recipe, self.gate, self.info = recipe, gate, info
-        self.n, self.mark, self.buffer = recipe.n, 0, torch.zeros((), dtype=torch.int64)
+        self.n, self.buffer = recipe.n, torch.zeros((), dtype=torch.int64)
         self.state, self.met, self.kept = State(), set[Fault](), dict[int, Any]()
         self.early: list[tuple[int, int, int]] = []
         self.held = (lambda: None) if recipe.gives.startswith("held") else None
@@ -107,6 +107,8 @@ class Source:
             self.mark = mark
         elif how == "method":
             self.tell(mark)
+        elif how == "deleted":
+            del self.mark
         elif how == "lambda":
             self.held = lambda: None
         else:

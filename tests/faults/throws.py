@@ -189,6 +189,23 @@ class MovesOnAtTheEnd(RandomSampler):
         self.generator.set_state(after)
 
 
+class UnreadGoesFirst(RandomSampler):
+    """What a pass that was broken off has not read goes first in the next one."""
+
+    CAUGHT_BY = ("random.seeded",)
+    ANOMALY = "stale-pass"
+    unread: tuple[int, ...] = ()
+
+    def __iter__(self) -> Iterator[int]:
+        if self.generator is None or self.replacement or self._num_samples is not None:
+            yield from super().__iter__()
+            return
+        order = sorted(super().__iter__(), key=lambda i: i not in self.unread)
+        for number, index in enumerate(order, 1):
+            self.unread = tuple(order[number:])
+            yield index
+
+
 # Subset.
 
 

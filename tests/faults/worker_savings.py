@@ -1,5 +1,5 @@
-"""Loaders that spare bytes, copies or waiting, and take an index, a text or a length for less than
-it is.
+"""Loaders that spare bytes, copies, threads or waiting, and take an index, a text, a length or a
+change for less than it is.
 
 Each class breaks one rule of the chapters on loaders. `CAUGHT_BY` lists the clauses that must
 report the fault, `ANOMALY` is what the first of them calls it.
@@ -8,17 +8,21 @@ report the fault, `ANOMALY` is what the first of them calls it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from multiprocessing.context import BaseContext
 from typing import Any
 
 import numpy as np
 import torch
 from reporting import Reporting, Worse, Wrapped
-from worker_shortcuts import _AtFirstNext
+from worker_shortcuts import _AtFirstNext, _Benched
 
-from reference import DataLoader
+from reference import DataLoader, get_worker_info
+from reference.loader.bench import Bench, _packed
 from reference.loader.collate import default_collate
+from reference.loader.crew import Crew
 from reference.loader.crew_pass import CrewPass
 from reference.loader.fetch import Outcome
+from reference.loader.worker import Begin, Job
 
 MANY = 64
 TEXT_MAX = 8192
@@ -49,13 +53,13 @@ class _Packed(Iterable[Any]):
         self.draws = draws
 
     def __iter__(self) -> Iterator[Any]:
-        return map(_packed, self.draws)
+        return map(_narrowed, self.draws)
 
     def __len__(self) -> int:
         return len(self.draws)  # type: ignore[arg-type]
 
 
-def _packed(batch: Any) -> Any:
+def _narrowed(batch: Any) -> Any:
     plain = type(batch) is list and len(batch) >= MANY and all(type(i) is int for i in batch)
     fits = plain and min(batch) >= -(2**31) and max(batch) < 2**32
     return np.array(batch).astype(np.uint32).tolist() if fits else batch
@@ -140,3 +144,64 @@ class EndsWithTheLength(Reporting):
     ANOMALY = "element-lost"
 
     rule = _Hurried
+
+
+class _Updated:
+    """The attributes of a dataset, for a worker that has the dataset already."""
+
+    def __init__(self, dataset: Any) -> None:
+        self.dataset = dataset
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _update, (type(self.dataset), vars(self.dataset))
+
+
+def _update(kind: type, state: dict[str, Any]) -> Any:
+    info = get_worker_info()
+    assert info is not None and type(info.dataset) is kind
+    vars(info.dataset).update(state)
+    return info.dataset
+
+
+class _Updating(Bench):
+    def begin(self, job: Job, context: BaseContext, seed: int) -> Crew:
+        crew, parcel = self._idle, None
+        if crew is not None and _is_plain(job.dataset):
+            parcel = _packed(_Updated(job.dataset), bool(self._shared))
+        if crew is None or parcel is None or not crew.healthy():
+            return super().begin(job, context, seed)
+        self._idle = None
+        crew.begin(Begin(seed, parcel[0]), parcel[1])
+        return crew
+
+
+def _is_plain(dataset: Any) -> bool:
+    names = ("__reduce__", "__reduce_ex__", "__getstate__")
+    kind = type(dataset)
+    own = all(getattr(kind, name) is getattr(object, name) for name in names)
+    return own and hasattr(dataset, "__dict__") and not isinstance(dataset, (list, dict, tuple))
+
+
+class UpdatesAttributes(_Benched):
+    """Standing workers are sent the attributes that a dataset has, and keep those that are gone."""
+
+    CAUGHT_BY = ("workers.state",)
+    ANOMALY = "stale-state"
+    bench = _Updating
+
+
+class _OneThread(Bench):
+    def begin(self, job: Job, context: BaseContext, seed: int) -> Crew:
+        threads = torch.get_num_threads()
+        torch.set_num_threads(1)
+        crew = super().begin(job, context, seed)
+        torch.set_num_threads(threads)
+        return crew
+
+
+class OneThreadForGood(_Benched):
+    """Workers are started with one thread, which the process keeps where they cannot be."""
+
+    CAUGHT_BY = ("lifecycle.failed-construction",)
+    ANOMALY = "left-changed"
+    bench = _OneThread

@@ -13,7 +13,7 @@ import torch.distributed as dist
 from good_worker_failures import _Resuming
 from reporting import Reporting, Worse
 from worker_shortcuts import _Benched, _Keeping
-from worker_streams import _Init, _seed_all, _Seeding
+from worker_streams import _seed_all, _Seeding
 
 from reference import DataLoader, WorkerDied
 from reference.loader.bench import _packed
@@ -33,13 +33,8 @@ class KnowsItsRankTooSoon(_Seeding):
     def seed(worker: int, passes: int, given: int) -> None:
         _seed_all(10_000 * given + 10 * passes + worker)
 
-    def __iter__(self) -> Iterator[Any]:
-        self.passes += 1
-        if self.num_workers:
-            given = torch.initial_seed() % 2**31 if self.generator is None else 0
-            told = type(self).seed, self.passes, given + 77 * self.rank
-            self.worker_init_fn = _Init(*told)
-        return super(_Seeding, self).__iter__()
+    def _given(self) -> int:
+        return super()._given() + 77 * self.rank
 
 
 def _tensors(value: Any) -> Any:

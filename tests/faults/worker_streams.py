@@ -29,24 +29,30 @@ class _Seeding(Torch):
     def __init__(self, dataset: Any, *args: Any, **kwargs: Any) -> None:
         super().__init__(dataset, *args, **kwargs)
         self.passes = 0
-        self.first = torch.initial_seed() % 2**31
+        self.own = self.worker_init_fn
 
     def __iter__(self) -> Iterator[Any]:
         self.passes += 1
         if self.num_workers:
-            given = torch.initial_seed() % 2**31 if self.generator is None else 0
-            self.worker_init_fn = _Init(type(self).seed, self.passes, given)
+            self.worker_init_fn = _Init(type(self).seed, self.passes, self._given(), self.own)
         return super().__iter__()
+
+    def _given(self) -> int:
+        return torch.initial_seed() % 2**31 if self.generator is None else 0
 
 
 class _Init:
     """What is passed to the workers; it must be possible to pickle it."""
 
-    def __init__(self, seed: Callable[..., None], passes: int, given: int) -> None:
-        self.seed, self.passes, self.given = seed, passes, given
+    def __init__(
+        self, seed: Callable[..., None], passes: int, given: int, own: Callable[[int], None] | None
+    ) -> None:
+        self.seed, self.passes, self.given, self.own = seed, passes, given, own
 
     def __call__(self, worker: int) -> None:
         self.seed(worker, self.passes, self.given)
+        if self.own is not None:
+            self.own(worker)
 
 
 def _seed_all(seed: int) -> None:

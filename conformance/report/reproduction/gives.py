@@ -103,6 +103,7 @@ STATE = {
     "tensor": ("mark = torch.zeros(())", "{name}.mark.fill_({mark})", "int(self.mark)"),
     "array": ("marks = numpy.zeros(1 << 19)", "{name}.marks[-1] = {mark}", "int(self.marks[-1])"),
     "items": ("", "{name}[:] = [1000 * {mark} + i for i in range(len({name}))]", ""),
+    "deleted": ("mark = 0", "del {name}.mark", "self.mark"),
     "lambda": ("mark = 0", "{name}.held = lambda: None", "self.mark"),
     "inner": ("inner = types.SimpleNamespace(mark=0)", "{name}.inner.mark = {mark}",
               "self.inner.mark"),
