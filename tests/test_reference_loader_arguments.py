@@ -163,3 +163,17 @@ def test_sampler_of_batches_in_any_role():
     batches = BatchSampler(SequentialSampler(range(4)), 2, False)
     loader = DataLoader(np.arange(4) * 10, None, sampler=batches)
     assert [b.tolist() for b in loader] == [[0, 10], [20, 30]]
+
+
+def test_the_start_method_stays_open() -> None:
+    """Neither a loader nor a pass settles the default start method, which is the caller's."""
+    before = multiprocessing.get_start_method(allow_none=True)
+    multiprocessing.set_start_method(None, force=True)
+    try:
+        assert len(list(DataLoader([1, 2], num_workers=1))) == 2
+        assert multiprocessing.get_start_method(allow_none=True) is None
+
+        multiprocessing.set_start_method("spawn")
+        assert DataLoader([1, 2], num_workers=1)._context.get_start_method() == "spawn"
+    finally:
+        multiprocessing.set_start_method(before, force=True)

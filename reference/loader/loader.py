@@ -82,8 +82,8 @@ class DataLoader(Generic[T]):
             persistent_workers=persistent_workers,
             multiprocessing_context=multiprocessing_context,
         )
+        options.context(multiprocessing_context)  # refused now, and looked up in each pass
         self.multiprocessing_context = multiprocessing_context
-        self._context = options.context(multiprocessing_context)
         self._set_batches(batch_size, arguments.boolean("drop_last", drop_last), batch_sampler)
         self._set_sampling(dataset, shuffle, sampler, batch_sampler)
         if collate_fn is None:
@@ -162,6 +162,10 @@ class DataLoader(Generic[T]):
         ahead = self.prefetch_factor * self.num_workers
         plan = Plan(recipe, ahead, self.in_order, self.timeout, pin, self._declared())
         return CrewPass(crew, self._bench.release, producer, plan)
+
+    @property
+    def _context(self) -> BaseContext:
+        return options.context(self.multiprocessing_context)
 
     def _draws(self) -> Iterable[Any]:
         """What a pass draws its tasks from."""

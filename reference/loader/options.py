@@ -37,15 +37,15 @@ def text(name: str, value: Any) -> str:
 
 def context(value: Any) -> BaseContext:
     """How workers are started: a context, the name of one, or None for the default."""
-    if value is None:
-        return torch_multiprocessing.get_context()
+    names = multiprocessing.get_all_start_methods()
+    if value is None:  # `get_context()` would settle it, and the caller may still choose another
+        value = multiprocessing.get_start_method(allow_none=True) or names[0]
     if isinstance(value, BaseContext):
         return value
     if not isinstance(value, str):
         raise TypeError(
             f"multiprocessing_context must be a context or a name, but is {value!r:.80}"
         )
-    names = multiprocessing.get_all_start_methods()
     if value not in names:
         raise ValueError(f"multiprocessing_context must be one of {names}, but is {value!r}")
     return torch_multiprocessing.get_context(value)
