@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -25,8 +26,9 @@ def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     out, err, given = io.StringIO(), io.StringIO(), command("-p", "no:cacheprovider", *arguments)
     with (
         contextlib.redirect_stdout(out), contextlib.redirect_stderr(err),
-        pytest.MonkeyPatch.context() as patch,
+        pytest.MonkeyPatch.context() as patch, contextlib.ExitStack() as after,
     ):  # fmt: skip
+        after.callback(signal.signal, signal.SIGINT, signal.getsignal(signal.SIGINT))
         patch.chdir(folder)
         patch.setattr(sys, "path", [str(folder), *sys.path])
         code = pytest.main(given[3:])
