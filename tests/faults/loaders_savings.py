@@ -14,7 +14,7 @@ from typing import Any
 import torch.distributed as dist
 from good_worker_failures import StartsAgain, _Remembered
 from reporting import Wrapped
-from worker_streams import _Init, _seed_all, _Seeding
+from worker_streams import _seed_all, _Seeding
 
 from reference import DataLoader
 from reference.loader.failure import WorkerDied
@@ -44,14 +44,14 @@ class RankOfTheFirstPass(_Seeding):
     def __iter__(self) -> Iterator[Any]:
         if self.rank < 0:
             self.rank = dist.get_rank() if dist.is_initialized() else 0
-        self.passes += 1
-        if self.num_workers:
-            self.worker_init_fn = _Init(_seed_ranked, self.passes, self.rank)
-        return super(_Seeding, self).__iter__()
+        return super().__iter__()
 
+    def _given(self) -> int:
+        return self.rank
 
-def _seed_ranked(worker: int, passes: int, rank: int) -> None:
-    _seed_all(1000 * rank + 10 * passes + worker)
+    @staticmethod
+    def seed(worker: int, passes: int, given: int) -> None:
+        _seed_all(1000 * given + 10 * passes + worker)
 
 
 class _Succeeding(Iterator[Any]):
