@@ -6,6 +6,7 @@ it. A number such as B048 is a row of the corpus of reported bugs.
 
 from __future__ import annotations
 
+import copy
 import itertools
 from collections.abc import Iterator
 from typing import Any
@@ -194,16 +195,15 @@ class UnreadGoesFirst(RandomSampler):
 
     CAUGHT_BY = ("random.seeded",)
     ANOMALY = "stale-pass"
-    unread: tuple[int, ...] = ()
+    unread: Iterator[int] = iter([])
 
     def __iter__(self) -> Iterator[int]:
         if self.generator is None or self.replacement or self._num_samples is not None:
             yield from super().__iter__()
             return
-        order = sorted(super().__iter__(), key=lambda i: i not in self.unread)
-        for number, index in enumerate(order, 1):
-            self.unread = tuple(order[number:])
-            yield index
+        left = set(copy.copy(self.unread))
+        self.unread = order = iter(sorted(super().__iter__(), key=lambda i: i not in left))
+        yield from order
 
 
 # Subset.

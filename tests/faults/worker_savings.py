@@ -165,10 +165,10 @@ def _update(kind: type, state: dict[str, Any]) -> Any:
 
 class _Updating(Bench):
     def begin(self, job: Job, context: BaseContext, seed: int) -> Crew:
-        crew, parcel = self._idle, None
-        if crew is not None and _is_plain(job.dataset):
-            parcel = _packed(_Updated(job.dataset), bool(self._shared))
-        if crew is None or parcel is None or not crew.healthy():
+        crew = self._idle
+        stand = crew is not None and crew.healthy() and _is_plain(job.dataset)
+        parcel = _packed(_Updated(job.dataset), bool(self._shared)) if stand else None
+        if crew is None or parcel is None:
             return super().begin(job, context, seed)
         self._idle = None
         crew.begin(Begin(seed, parcel[0]), parcel[1])
