@@ -54,7 +54,7 @@ def test_both_commands_do_all_the_set_up() -> None:
 def test_options_are_those_of_the_plugin() -> None:
     """Every option that the README names exists."""
     others = {"--pyargs", "--quick", "--html", "--compare", "--latest", "--bare", "--renew",
-              "--upstream", "--dist"}  # fmt: skip
+              "--upstream", "--dist", "--config-file"}  # fmt: skip
     named = set(re.findall(r"--[a-z][a-z-]+", README)) - others
     helped = subprocess.run(
         [sys.executable, "-m", "pytest", "--help"], capture_output=True, text=True, timeout=120

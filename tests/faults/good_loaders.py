@@ -122,7 +122,9 @@ class ReadsOn(DataLoader[Any]):
         own = not {"sampler", "batch_sampler", "shuffle", "num_workers"} & set(kwargs)
         unsized = not isinstance(dataset, IterableDataset) and not hasattr(dataset, "__len__")
         self.reads = own and unsized and hasattr(dataset, "__getitem__")
-        super().__init__(dataset, *args, **kwargs, **({"sampler": []} if self.reads else {}))
+        if self.reads:
+            kwargs["sampler"] = []
+        super().__init__(dataset, *args, **kwargs)
 
     def __len__(self) -> int:
         if self.reads:

@@ -209,4 +209,4 @@ class WholeSeconds(DataLoader[Any]):
 
     def __init__(self, *args: Any, timeout: float = 0, **kwargs: Any) -> None:
         less = isinstance(timeout, float) and -1 < timeout < 0
-        super().__init__(*args, timeout=0 if less else timeout, **kwargs)
+        super().__init__(*args, timeout=0 if less else timeout, **kwargs)  # type: ignore[misc]

@@ -33,7 +33,7 @@ class ThirdEndsTheFirst(DataLoader[Any]):
     live: tuple[Any, ...] = ()
 
     def __iter__(self) -> Iterator[Any]:
-        found = [made for one in self.live if (made := one()) is not None and not made._ended]
+        found = [it for one in self.live if (it := one()) is not None and not it._ended]
         if self.persistent_workers and len(found) > 1:
             found[0]._finish()
         made: Any = super().__iter__()
@@ -47,7 +47,7 @@ class ThirdEndsTheFirst(DataLoader[Any]):
 class _Collating(DataLoader[Any]):
     """Batches are made by `kind` of the function that would make them."""
 
-    kind: ClassVar[Callable[[Any], Any]]
+    kind: ClassVar[Callable[..., Any]]
 
     def __init__(self, *given: Any, **options: Any) -> None:
         super().__init__(*given, **options)

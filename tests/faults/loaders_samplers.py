@@ -35,7 +35,7 @@ class LooksIntoTheSampler(DataLoader[Any]):
     def __init__(self, dataset: Any, *args: Any, sampler: Any = None, **kwargs: Any) -> None:
         if kwargs.get("shuffle") and sampler is not None and not list(sampler):
             kwargs["shuffle"] = None
-        super().__init__(dataset, *args, sampler=sampler, **kwargs)
+        super().__init__(dataset, *args, sampler=sampler, **kwargs)  # type: ignore[misc]
 
 
 class OnceThroughTheData(DataLoader[Any]):

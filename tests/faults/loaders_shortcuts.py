@@ -169,9 +169,8 @@ class ExactlyThisClass(DataLoader[Any]):
 
     def __init__(self, dataset: Any, *args: Any, sampler: Any = None, **options: Any) -> None:
         derives = isinstance(sampler, data.BatchSampler) and type(sampler) is not data.BatchSampler
-        super().__init__(
-            dataset, *args, sampler=_Unnamed(sampler) if derives else sampler, **options
-        )
+        given = _Unnamed(sampler) if derives else sampler
+        super().__init__(dataset, *args, sampler=given, **options)  # type: ignore[misc]
 
 
 # Ends.

@@ -7,7 +7,7 @@ fault, `ANOMALY` is what the first of them calls it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from loaders import _Collates
@@ -174,7 +174,7 @@ class _Buffered(_Collates):
     """Stacks tensors into `count` buffers in turn, if `wanted` says so."""
 
     count = 1
-    wanted: Callable[[Any, torch.Tensor], bool]
+    wanted: ClassVar[Callable[..., bool]]
 
     def merged(self, samples: list[Any]) -> Any:
         made = default_collate(samples)

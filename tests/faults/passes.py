@@ -130,7 +130,7 @@ class PassesDataOn(SequentialSampler):
     ANOMALY = "crash"
 
     def __init__(self, data_source: Any) -> None:
-        object.__init__(self, data_source)
+        object.__init__(self, data_source)  # type: ignore[call-arg]
 
 
 class EmptyRaises(SequentialSampler):

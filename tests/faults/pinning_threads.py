@@ -63,13 +63,13 @@ class _Threaded(data.DataLoader):  # type: ignore[type-arg]
                 pinned.put(told, timeout=0.05)
                 there = True
 
-    def queue(self) -> queue.Queue[_Told]:
+    def between(self) -> queue.Queue[_Told]:
         """Between the thread and the caller."""
         return queue.Queue(2)
 
 
 def _read(loader: _Threaded, batches: Iterator[Any]) -> Iterator[Any]:
-    pinned, left = loader.queue(), threading.Event()
+    pinned, left = loader.between(), threading.Event()
     thread = threading.Thread(target=loader.fill, args=(batches, pinned, left), daemon=True)
     thread.start()
     del batches
@@ -127,7 +127,7 @@ class OneQueueForAll(_Threaded):
     ANOMALY = "iterators-entangled"
     DEVICES = 1
 
-    def queue(self) -> queue.Queue[_Told]:
+    def between(self) -> queue.Queue[_Told]:
         kept: queue.Queue[_Told] = self.__dict__.setdefault("kept", queue.Queue())
         return kept
 
@@ -141,7 +141,7 @@ class NewestFirst(_Threaded):
     CAUGHT_BY = ("workers.same-order", "loader.batches")
     DEVICES = 1
 
-    def queue(self) -> queue.Queue[_Told]:
+    def between(self) -> queue.Queue[_Told]:
         return queue.LifoQueue(2)
 
 
@@ -170,7 +170,7 @@ class ReadsToTheEnd(_Threaded):
     ANOMALY = "fetched-too-far"
     DEVICES = 1
 
-    def queue(self) -> queue.Queue[_Told]:
+    def between(self) -> queue.Queue[_Told]:
         return queue.Queue()
 
 

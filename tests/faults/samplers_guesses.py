@@ -49,7 +49,8 @@ class FifteenBits(RandomSampler):
             return super().__iter__()
         generator = self.generator
         if generator is None:
-            generator = torch.Generator().manual_seed(int(torch.empty((), dtype=int).random_()))
+            seed = torch.empty((), dtype=torch.int64).random_()
+            generator = torch.Generator().manual_seed(int(seed))
         drawn = torch.randint(1 << 15, (self.num_samples,), generator=generator)
         return iter((drawn % n).tolist())
 

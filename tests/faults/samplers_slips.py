@@ -42,7 +42,7 @@ class RemindsOfTheEpoch(BatchSampler):
 
     def __iter__(self) -> Iterator[Any]:
         if self.epoch is not None:
-            self.sampler.set_epoch(self.epoch)
+            self.sampler.set_epoch(self.epoch)  # type: ignore[attr-defined]
         items = chain(self.sampler)
         while batch := [*islice(items, self.batch_size)]:
             if len(batch) == self.batch_size or not self.drop_last:
@@ -51,7 +51,7 @@ class RemindsOfTheEpoch(BatchSampler):
     @property
     def set_epoch(self) -> Any:
         """Offered exactly when the inner sampler has one."""
-        inner = self.sampler.set_epoch
+        inner = self.sampler.set_epoch  # type: ignore[attr-defined]
 
         def told(epoch: int) -> None:
             inner(epoch)

@@ -138,9 +138,9 @@ class AlwaysForks(DataLoader[Any]):
     CAUGHT_BY = ("workers.start-method",)
     ANOMALY = "forked"
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self._context = multiprocessing.get_context("fork")
+    @property
+    def _context(self) -> BaseContext:
+        return multiprocessing.get_context("fork")
 
 
 class SpawnsForContexts(DataLoader[Any]):
