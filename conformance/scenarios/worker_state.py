@@ -241,6 +241,10 @@ def _timeouts(setting: Setting) -> Iterator[Case]:
     starting = [Shut(), Open("a"), Take("a"), Take("a")]
     options = {"num_workers": 1, "timeout": 1.0, "worker_init_fn": never}
     yield loader(Mapped(3), starting, "alone", **options)
+    # Each batch comes in time, and two of them together do not.
+    slow = [Trickle(0, 1.1), Open("a"), Drain("a")]
+    options = {"num_workers": 1, "prefetch_factor": 2, "timeout": 1.7}
+    yield loader(Mapped(3, gated=1), slow, "alone", **options)
 
 
 TOLD = Scenario("told", _told)

@@ -6,10 +6,12 @@ it. A number such as B111 is a row of the corpus of reported bugs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from reference import DataLoader
+from reference.loader import worker
+from reference.loader.channel import Message
 
 
 class NoTimeout(DataLoader[Any]):
@@ -116,3 +118,43 @@ class UnpacksNothing(DataLoader[Any]):
 
     def __iter__(self) -> Iterator[Any]:
         return _Unpacking(super().__iter__())
+
+
+class _InTwos:
+    """A `worker_init_fn` after which the worker sends what is ready in twos, while it has tasks."""
+
+    def __init__(self, function: Callable[[int], Any] | None) -> None:
+        self.function = function
+
+    def __call__(self, number: int) -> None:
+        send, receive, held = worker.Connection.send, worker.Connection.receive, list[Message]()
+
+        def let_go(connection: worker.Connection) -> None:
+            while held:
+                send(connection, held.pop(0))
+
+        def sent(connection: worker.Connection, message: Message) -> None:
+            held.append(message)
+            if len(held) > 1:
+                let_go(connection)
+
+        def received(connection: worker.Connection, wait: bool) -> list[Message]:
+            if wait:
+                let_go(connection)
+            return receive(connection, wait)
+
+        worker.Connection.send, worker.Connection.receive = sent, received  # type: ignore[method-assign]
+        if self.function is not None:
+            self.function(number)
+
+
+class SendsInTwos(DataLoader[Any]):
+    """A worker with more to do sends two batches at once, and one that is ready runs into the
+    timeout."""
+
+    CAUGHT_BY = ("workers.timeout",)
+    ANOMALY = "early-timeout"
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.worker_init_fn = _InTwos(self.worker_init_fn)
