@@ -207,9 +207,11 @@ class Group(Operation):
 
 @dataclass(frozen=True, repr=False)
 class Copy(Operation):
-    """Replace the sampler by its copy, `how` = "pickle" or "deepcopy"."""
+    """Replace the sampler by its copy, `how` = "pickle" or "deepcopy". spare: make the copy, and go
+    on with the sampler that was copied."""
 
     how: str = "pickle"
+    spare: bool = False
 
 
 @dataclass(frozen=True, repr=False)

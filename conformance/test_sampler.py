@@ -31,7 +31,11 @@ from conformance.scenarios.refusals import FLAGS, REFUSALS
         "sampler.index-int": (cases.TOUR,),
         "sampler.arguments": (cases.ARGUMENTS, cases.INNER_EPOCHS),
         "sampler.arguments-copied": (cases.ALIASED,),
-        "sampler.private-rng": (cases.ELSEWHERE, cases.ELSEWHERE_RAISING),
+        "sampler.private-rng": (
+            cases.ELSEWHERE,
+            cases.ELSEWHERE_RAISING,
+            cases.ELSEWHERE_COPIED,
+        ),
         "sampler.global-rng": (cases.MANUAL,),
         "sampler.same-everywhere": (cases.ANYWHERE, cases.ANYWHERE_SEEDED, cases.HISTORIES),
         "sampler.reject": (REFUSALS,),

@@ -46,6 +46,7 @@ UNUSUAL = (
     Values(((0, 2), (0, 1), (0, 2), (1, 0))), Values((("a", 2), ("a", 1), ("B", 1), ("a", 2))),
     Values(("9", "10", "9", "a2", "a10", "10")),
     Values(("a", "a\0", "a", "b")), Values((b"\1", b"\1\0", b"\2", b"\1\0")),
+    *(Values((-100, 100, -100, 100, 3, 100), kind) for kind in ("ndarray.int8", "int8")),
 )  # fmt: skip
 """Labels that are not 0..K-1, and some that differ only in their last digit or letter."""
 

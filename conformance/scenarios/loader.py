@@ -89,6 +89,8 @@ def _modes(setting: Setting) -> Iterator[Case]:
     # What is asked for and what is answered are each more than a pipe holds.
     for options in options_of(setting, [{"num_workers": 1, "prefetch_factor": 4}]):
         yield loader(Mapped(8, gives="bulk"), PASS, sampler=Order(8, "long"), **options)
+    yield loader(Mapped(5, gives="graded"), PASS, batch_size=2)
+    yield loader(Stream(5, gives="graded"), PASS, batch_size=2)
 
 
 def _again(setting: Setting) -> Iterator[Case]:
@@ -166,7 +168,7 @@ def _collations(setting: Setting) -> Iterator[Case]:
         if takes(setting, num_workers=2):
             data = Mapped(3, gives=gives)
             yield loader(data, [Iterate(), Describe()], batch_size=2, num_workers=2)
-    for gives in ("turned", "ragged", "mapping", "disk", "span", "struct"):
+    for gives in ("turned", "ragged", "mapping", "disk", "span", "struct", "record"):
         yield loader(Mapped(3, gives=gives), [Iterate(), Describe()], batch_size=2)
     yield loader(Mapped(3, gives="bulging"), [Iterate(), Describe()], batch_size=3)
     yield loader(Mapped(3, gives="complex"), [Iterate(), Describe()], batch_size=2)

@@ -54,7 +54,7 @@ def _errors(setting: Setting) -> Iterator[Case]:
         yield loader(unsized, [Iterate()], batch_size=size, sampler=Order(5))
         stream = Stream(7, faults=(Fault("item", 3, "Leaked"),))
         yield loader(stream, [Iterate()], batch_size=size)
-    for what, size in itertools.product(("Located", "Percent"), (2, None)):
+    for what, size in itertools.product(("Located", "Percent", "Hollow"), (2, None)):
         yield loader(Mapped(5, faults=(Fault("item", 2, what),)), [Iterate()], batch_size=size)
 
 
@@ -131,6 +131,9 @@ def _after(setting: Setting) -> Iterator[Case]:
         yield loader(
             data, [Open("a"), *[Take("a")] * 9, Drain("a")], batch_size=None, num_workers=3
         )
+    for size in (None, 2):  # what no handler of Exception sees may be gone on from, too
+        data = Mapped(6, faults=(Fault("item", 2, "Direct"),))
+        yield loader(data, _walk(size), batch_size=size)
 
 
 def _counts(setting: Setting) -> tuple[int, ...]:

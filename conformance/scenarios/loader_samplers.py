@@ -104,6 +104,7 @@ def _sampled(setting: Setting) -> Iterator[Case]:
         options = {"batch_size": 2, "sampler": Values(below), **counted(workers)}
         if takes(setting, **options):
             yield loader(Values(below), PASS[:-1], **options)
+    yield loader(Mapped(6, many="all"), PASS, batch_size=3, sampler=Order(6, "odd"))
 
 
 SAMPLED = Scenario("loader-samplers", _sampled)

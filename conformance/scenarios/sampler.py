@@ -178,6 +178,9 @@ ELSEWHERE = scenario(
 ELSEWHERE_RAISING = scenario(
     "global states at an error", plans.globals_at_an_error, narrow=fit.privately(fit.raising)
 )
+ELSEWHERE_COPIED = scenario(
+    "global states at a copy", plans.globals_at_a_copy, narrow=fit.private, share=0.1
+)
 MANUAL = scenario(
     "manual seed", plans.manual, narrow=fit.global_states, more=subjects.containers,
     large=plans.often,

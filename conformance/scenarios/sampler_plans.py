@@ -244,6 +244,12 @@ def globals_at_an_error(setting: Setting, made: Made) -> Plan:
     return [Globals(), Iterate(), Globals(), Len(), Iterate(), Globals(), *left]
 
 
+def globals_at_a_copy(setting: Setting, made: Made) -> Plan:
+    """Copies are made and dropped, and the sampler that was copied goes on as before."""
+    passes: Plan = [Globals(), Iterate(), Globals()]
+    return [Iterate(), Copy("pickle", spare=True), *passes, Copy("deepcopy", spare=True), *passes]
+
+
 def copied(how: str) -> Callable[[Setting, Made], Plan]:
     def plan(setting: Setting, made: Made) -> Plan:
         return _twice(setting, [Copy(how)], [Iterate(), Copy(how), Iterate()])

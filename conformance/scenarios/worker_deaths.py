@@ -53,6 +53,8 @@ def _deaths(setting: Setting) -> Iterator[Case]:
     other, lists = Mapped(6, faults=faulty("SIGKILL", 1), gated=1), {**lists, "prefetch_factor": 1}
     yield loader(other, [Trickle(-1, 0.1, item=1), *once[1:]], "alone", **lists)
     yield _beside_another()
+    for kind, n in ((Stream, 8), (Mapped, 6)):
+        yield _dying(kind(n, faults=faulty("CleanExit", 2)))
 
 
 def _dying_at_batches(how: str) -> Iterator[Case]:

@@ -70,7 +70,7 @@ def _errors(setting: Setting) -> Iterator[Case]:
         ways += [{"multiprocessing_context": start} for start in ("spawn", "forkserver")]
     for options in ways:
         yield loader(three, TWICE, "alone", num_workers=3, **options)
-    for kind in ("Located", "Percent", "LocalPercent"):
+    for kind in ("Located", "Percent", "LocalPercent", "Hollow", "Slotted"):
         yield loader(Mapped(4, faults=faulty(kind, 2)), plan, **one)
 
 

@@ -60,6 +60,26 @@ class Located(Exception):
         self.worker = self.worker_id = self.rank = self.batch = "none of yours"
 
 
+class Hollow(Exception):
+    """It is false, as an error that collects others is when it has none."""
+
+    def __bool__(self) -> bool:
+        return False
+
+
+class Slotted(Exception):
+    """What it says stands in a slot, which pickle leaves behind."""
+
+    __slots__ = ("text",)
+
+    def __init__(self, text: str = "") -> None:
+        super().__init__()
+        self.text = text
+
+    def __str__(self) -> str:
+        return self.text
+
+
 class Direct(BaseException):
     """It derives from BaseException itself, as asyncio.CancelledError does."""
 
@@ -182,6 +202,7 @@ ORDINARY = tuple(name for name in BUILTIN if name not in NOT_ERRORS)
 EXCEPTIONS: dict[str, Callable[[str], BaseException]] = {
     **BUILTIN, "Direct": Direct, "Dropped": Dropped, "Long": Long, "FileName": FileName,
     "Chained": Chained, "Located": Located, "ShardDone": ShardDone,
+    "Hollow": Hollow, "Slotted": Slotted,
     "Percent": lambda text: ValueError(_percent(text)),
     "LocalPercent": lambda text: _local(_percent(text)),
     "Empty": queue.Empty, "Full": queue.Full, "Leaked": leaked,
@@ -190,6 +211,7 @@ EXCEPTIONS: dict[str, Callable[[str], BaseException]] = {
     "UnicodeDecodeError": lambda text: UnicodeDecodeError("ascii", b"\xe9", 0, 1, text),
     "Coded": _coded, "IndexError": IndexError, "StopIteration": StopIteration,
     "KeyboardInterrupt": KeyboardInterrupt, "SystemExit": SystemExit,
+    "CleanExit": lambda _: SystemExit(0),
     "TwoArguments": lambda text: TwoArguments(text, 7), "Building": Building,
     "KeywordOnly": lambda text: KeywordOnly(text=text), "WithMessage": WithMessage,
     "ExceptionGroup": _group, "Local": _local, "Unpicklable": Unpicklable, "Explosive": Explosive,

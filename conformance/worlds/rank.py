@@ -227,10 +227,9 @@ class Rank:
         return None, None
 
     def _copy(self, operation: op.Copy) -> tuple[Any, Any]:
-        if operation.how == "deepcopy":
-            self.sampler = copy.deepcopy(self.sampler)
-        else:
-            self.sampler = pickle.loads(pickle.dumps(self.sampler))
+        deep = operation.how == "deepcopy"
+        made = copy.deepcopy(self.sampler) if deep else pickle.loads(pickle.dumps(self.sampler))
+        self.sampler = self.sampler if operation.spare else made
         return None, None
 
     def _resize(self, operation: op.Resize) -> tuple[Any, Any]:

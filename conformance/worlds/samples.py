@@ -223,6 +223,12 @@ def _lazy(i: int, _: Any) -> list[torch.Tensor]:
     return [turned, turned.imag]
 
 
+def _graded(i: int, _: Any) -> int:
+    at = torch.tensor(float(i), requires_grad=True)
+    (at * at / 2).backward()  # type: ignore[no-untyped-call]
+    return int(at.grad)  # type: ignore[arg-type]
+
+
 def _sparse(i: int, _: Any) -> torch.Tensor:
     return torch.tensor([0, i + 1, 0]).to_sparse()
 
@@ -271,6 +277,7 @@ SAMPLES: dict[str, Callable[[int, Any], Any]] = {
     "epoched": lambda i, data: 1000 * data.mark + i,
     "held-marked": lambda i, data: 1000 * data.mark + i,
     "swept": lambda i, _: i + 0 * gc.collect(),
+    "graded": _graded,
     "info": _info,
     "inside": _inside,
     "device": _device,

@@ -138,3 +138,15 @@ class WeightsInRows(WeightedBalanceClassSampler):
         self, labels: Sequence[Any], weight: Sequence[float], length: int, seed: int = 0
     ) -> None:
         super().__init__(labels, np.atleast_2d(weight)[0].tolist(), length, seed)
+
+
+class CountsFromTheLeast(WeightedBalanceClassSampler):
+    """Labels are counted from the least one in the type they have, which may not hold that much."""
+
+    CAUGHT_BY = ("balanced.labels",)
+    ANOMALY = "wrong-class-count"
+
+    def __init__(self, labels: Any, weight: Sequence[float], length: int, seed: int = 0) -> None:
+        signed = isinstance(labels, np.ndarray) and labels.dtype.kind == "i" and labels.ndim == 1
+        counted = labels - labels.min() if signed and len(labels) else labels
+        super().__init__(counted, weight, length, seed)

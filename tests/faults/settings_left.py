@@ -13,7 +13,12 @@ import numpy as np
 import torch
 from honest import DistributedSampler, DistributedSamplerWrapper
 
-from reference import BalanceClassSampler, RandomSampler, WeightedRandomSampler
+from reference import (
+    BalanceClassSampler,
+    RandomSampler,
+    SubsetRandomSampler,
+    WeightedRandomSampler,
+)
 
 
 class SumsInDouble(WeightedRandomSampler):
@@ -70,3 +75,16 @@ class WrapsInDouble(DistributedSamplerWrapper):
     def set_epoch(self, epoch: int) -> None:
         torch.set_default_dtype(torch.float64)
         super().set_epoch(epoch)
+
+
+class TheCopyTakesTheGenerator(SubsetRandomSampler):
+    """A copy takes the generator with it, and the sampler that was copied goes on with the global
+    one."""
+
+    CAUGHT_BY = ("sampler.private-rng",)
+    ANOMALY = "global-rng-written"
+
+    def __getstate__(self) -> dict[str, Any]:
+        taken = dict(vars(self))
+        self.generator = None
+        return taken

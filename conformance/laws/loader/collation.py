@@ -21,7 +21,7 @@ EITHER = "(list|tuple)"
 Pattern = Callable[[list[int]], str]
 """A regular expression for the description of the batch of some indices."""
 
-NAMES = {"foreign": "Foreign", "none": "None"}
+NAMES = {"foreign": "Foreign", "none": "None", "record": "Reading"}
 """Items that no collation knows, and how their type is named."""
 
 REFUSED = ("blended", "mapping", "span", "complex")

@@ -45,6 +45,7 @@ SIGNALS = {
     "SIGTERM": r"SIGTERM|terminated|-15\b|\b143\b|signal\W{0,3}15\b",
     "SIG37": r"real-time|SIGRTMIN|-37\b|\b165\b|signal\W{0,3}37\b",
     "SystemExit": r"SystemExit|(code|status|exit\w*)\b[^\d\n]{0,20}\d",
+    "CleanExit": r"SystemExit|(code|status|exit\w*)\b[^\d\n]{0,20}\d",
     "KeyboardInterrupt": r"KeyboardInterrupt|SIGINT|(code|status|exit\w*)\b[^\d\n]{0,20}\d",
 }
 """How an error may say what has ended a worker."""

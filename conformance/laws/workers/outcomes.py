@@ -17,7 +17,7 @@ from conformance.worlds.mishaps import EXCEPTIONS, GIVES
 
 ASKS = (op.Take, op.Drain, lo.Interrupt)
 
-COUNTED_AS_DEATH = ("SystemExit", "KeyboardInterrupt")
+COUNTED_AS_DEATH = ("SystemExit", "CleanExit", "KeyboardInterrupt")
 """Exceptions that end a worker; loaders may report them as exceptions all the same."""
 
 

@@ -53,7 +53,8 @@ GIVES = {
     "torch.tensor([i + 1.0, 3.0])).conj())",
     "many": "[torch.full((300,), i + k) for k in range(1100)]",
     "mapping": "Sealed({{'x': torch.tensor(i), 'y': i + 0.5}})",
-    "swept": "i + 0 * gc.collect()", "large": "torch.full((1 << 21,), i)",
+    "swept": "i + 0 * gc.collect()", "graded": "_graded(i, self)",
+    "large": "torch.full((1 << 21,), i)",
     "device": "torch.tensor([i, worker, int(torch.cuda.is_initialized())])",
     "info": "_info(i, self)", "inside": "_inside(i, self)",
     "bag": "Bag(f'bag {{i}}', x=torch.tensor([i]), y=[b'b', torch.tensor(0.5)])",
@@ -92,7 +93,8 @@ CLASSES = {
     "foreign": ("Foreign",), "bag": ("Bag", "_bag"), "row": ("Row", "_row"),
     "record": ("Reading",),
     "pair": ("Pair", "_pair"), "mapping": ("Sealed",), "info": ("_info",),
-    "inside": ("_info", "_inside"), "pinnable": ("Pinnable",), "pinnables": ("Pinnable",),
+    "inside": ("_info", "_inside"), "graded": ("_graded",),
+    "pinnable": ("Pinnable",), "pinnables": ("Pinnable",),
 }  # fmt: skip
 
 STATE = {
@@ -111,8 +113,8 @@ STATE = {
 """State of a dataset: what it holds, how that is changed, and how it is read."""
 
 LAZY = (
-    "held", "held-marked", "bursting", "interrupting", "slow", "swept", "device", "large", "bulk",
-    "mixed", "counted", "local",
+    "held", "held-marked", "bursting", "interrupting", "slow", "swept", "graded", "device", "large",
+    "bulk", "mixed", "counted", "local",
 )  # fmt: skip
 """What must be made where it is asked for."""
 

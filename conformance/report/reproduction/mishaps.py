@@ -24,6 +24,7 @@ CALLS = {
     "LocalPercent": "_local(_percent({text}))",
     "Percent": "ValueError(_percent({text}))",
     "Leaked": "leaked({text})",
+    "CleanExit": "SystemExit(0)",
     "Empty": "queue.Empty({text})",
     "Same": "ValueError('the same for all')",
     "Full": "queue.Full({text})",
@@ -41,6 +42,7 @@ NEEDED: dict[str, tuple[Any, ...]] = {
     "Planned": (mishaps.Planned,),
     "Direct": (mishaps.Direct,), "Dropped": (mishaps.Dropped,), "Long": (mishaps.Long,),
     "FileName": (mishaps.FileName,), "Chained": (mishaps.Chained,),
+    "Hollow": (mishaps.Hollow,), "Slotted": (mishaps.Slotted,),
     "unpinnable": (mishaps.Planned, mishaps.Unpinnable),
     "bursting": (mishaps._explode, mishaps.Bursting),
 }  # fmt: skip

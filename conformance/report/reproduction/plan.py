@@ -179,11 +179,10 @@ PLACES = {
 
 def _copy(draft: Draft, step: op.Copy, event: Event) -> list[str]:
     name = draft.subject
-    if step.how == "deepcopy":
-        draft.need("copy")
-        return [f"{name} = copy.deepcopy({name})"]
-    draft.need("pickle")
-    return [f"{name} = pickle.loads(pickle.dumps({name}))"]
+    draft.need("copy" if step.how == "deepcopy" else "pickle")
+    deep = step.how == "deepcopy"
+    made = f"copy.deepcopy({name})" if deep else f"pickle.loads(pickle.dumps({name}))"
+    return [made if step.spare else f"{name} = {made}"]
 
 
 def _resize(draft: Draft, step: op.Resize, event: Event) -> list[str]:
