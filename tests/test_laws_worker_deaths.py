@@ -59,6 +59,17 @@ def test_the_report_of_a_death_names_worker_and_reason(how, text, anomaly):
     assert judged("workers.death", death(behind, how=how)) == anomaly
 
 
+def test_a_clean_exit_may_arrive_as_an_exception():
+    """`sys.exit(0)` in a worker may count as its death or as SystemExit."""
+    itself = raised("SystemExit", "0")
+
+    assert judged("workers.death", death(itself, how="CleanExit")) == ""
+    named = raised("RuntimeError", "worker 0 exited with code 0")
+    assert judged("workers.death", death(named, how="CleanExit")) == ""
+    vague = raised("RuntimeError", "worker 0 exited unexpectedly")
+    assert judged("workers.death", death(vague, how="CleanExit")) == "reason-unnamed"
+
+
 def test_a_death_is_reported_in_time():
     """Seconds count from the death, where that is later than the call."""
     right = raised("RuntimeError", "worker 0 exited with code 3")

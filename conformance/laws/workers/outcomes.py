@@ -133,7 +133,9 @@ def own_text(fault: Fault) -> str:
 
 
 def names(told: str, fault: Fault) -> bool:
-    """Whether a text has the text of this very exception."""
+    """Whether a text has the text of this very exception; a clean exit has none but its class."""
+    if fault.what == "CleanExit":
+        return kind_of(fault) in told
     return re.search(rf"planned {fault.at}\b", told) is not None
 
 
