@@ -72,7 +72,7 @@ class Values(Recipe):
     ndarray that is a view of another one from its end), tensor, float32 (a tensor of any dtype),
     learned (one of float64, of which gradients are wanted), column (a tensor that is the first
     column of a table of two), backwards (a list of a class of its own, whose passes begin at its
-    end).
+    end); as a dataset, concat and subset (torch's own, of two lists and of a longer one).
     """
 
     items: tuple[Any, ...] | range | Runs

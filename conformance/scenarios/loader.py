@@ -91,6 +91,8 @@ def _modes(setting: Setting) -> Iterator[Case]:
         yield loader(Mapped(8, gives="bulk"), PASS, sampler=Order(8, "long"), **options)
     yield loader(Mapped(5, gives="graded"), PASS, batch_size=2)
     yield loader(Stream(5, gives="graded"), PASS, batch_size=2)
+    for options in options_of(setting, (counted(0), counted(2))):
+        yield loader(Mapped(6, gives="through"), PASS, batch_size=2, **options)
 
 
 def _again(setting: Setting) -> Iterator[Case]:

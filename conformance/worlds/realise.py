@@ -230,6 +230,8 @@ def _sequence(items: Sequence[Any], kind: str) -> Any:
         return list(items) if kind == "list" else tuple(items)
     if kind == "backwards":
         return Backwards(items)
+    if kind in ("concat", "subset"):
+        return _composed([*items], kind)
     if kind.endswith(".tensor"):
         return (list if kind == "list.tensor" else tuple)(torch.tensor(items))
     if kind.startswith("list."):
@@ -245,3 +247,12 @@ def _sequence(items: Sequence[Any], kind: str) -> Any:
     if kind == "column":
         return (torch.tensor(items)[:, None] + torch.arange(2))[:, 0]
     return torch.tensor(items, dtype=None if kind == "tensor" else getattr(torch, kind))
+
+
+def _composed(items: list[Any], kind: str) -> Any:
+    """A dataset of torch's own that gives these items."""
+    torchs: Any = torch.utils.data
+    half, places = len(items) // 2, range(len(items), 0, -1)
+    if kind == "subset":
+        return torchs.Subset([None, *items[::-1]], places)
+    return torchs.ConcatDataset([items[:half], items[half:]])

@@ -36,7 +36,7 @@ class LoaderRealiser(Realiser):
 
     def _known(self, made: Any, gives: str) -> Any:
         """A dataset; one that reads through a loader of its own has the class of that."""
-        if gives == "inside":
+        if gives in ("inside", "through"):
             made.loader = self.roles["DataLoader"]
         self.datasets.append(made)
         return made

@@ -278,6 +278,7 @@ SAMPLES: dict[str, Callable[[int, Any], Any]] = {
     "held-marked": lambda i, data: 1000 * data.mark + i,
     "swept": lambda i, _: i + 0 * gc.collect(),
     "graded": _graded,
+    "through": lambda i, data: sum(map(int, data.loader([i]))),
     "info": _info,
     "inside": _inside,
     "device": _device,

@@ -7,12 +7,14 @@ that must report the fault, `ANOMALY` is what the first of them calls it.
 from __future__ import annotations
 
 import dataclasses
+from bisect import bisect_right
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from loaders import _Collates
 from loaders_shortcuts import _Asking
+from torch.utils.data import ConcatDataset
 from worker_shortcuts import _Benched
 
 from reference import default_collate
@@ -51,6 +53,46 @@ class FetchesWithoutGradients(_Asking):
     CAUGHT_BY = ("loader.batches",)
     ANOMALY = "crash"
     fetcher = _Slopeless
+
+
+class _Parts(MapFetcher):
+    def _all_samples(self, indices: Any) -> list[Any]:
+        if not isinstance(self._dataset, ConcatDataset):
+            return super()._all_samples(indices)
+        return [self._part(index) for index in indices]
+
+    def _part(self, index: int) -> Any:
+        ends = [0, *self._dataset.cumulative_sizes]
+        part = max(0, bisect_right(ends, index) - 1)
+        return self._dataset.datasets[part][index - ends[part]]
+
+
+class ReadsTheParts(_Asking):
+    """Of torch's ConcatDataset the parts are read themselves, and places from the end are those of
+    the first part."""
+
+    CAUGHT_BY = ("loader.batches",)
+    ANOMALY = "crash"
+    fetcher = _Parts
+
+
+class _OneList(MapFetcher):
+    kept: ClassVar[list[Any]] = []
+
+    def _samples(self, indices: Any) -> list[Any]:
+        self.kept.clear()
+        for index in indices:
+            self.kept.append(self._dataset[index])
+        return [*self.kept]
+
+
+class OneListForAll(_Asking):
+    """The items of a batch are gathered in one list for all loaders, as if none were asked by what
+    another one reads."""
+
+    CAUGHT_BY = ("loader.batches",)
+    ANOMALY = "other-batches"
+    fetcher = _OneList
 
 
 class MergesRecords(_Collates):

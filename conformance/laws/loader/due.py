@@ -13,7 +13,7 @@ from conformance.laws.loading import Run, arguments, as_built, collation, expect
 from conformance.recipes import Values
 from conformance.trace import Error, RankTrace
 
-NUMBERS = ("number", "tensor", "parcel", "counted", "graded")
+NUMBERS = ("number", "tensor", "parcel", "counted", "graded", "through")
 """Items that stand for their index."""
 
 

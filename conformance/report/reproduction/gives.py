@@ -54,6 +54,7 @@ GIVES = {
     "many": "[torch.full((300,), i + k) for k in range(1100)]",
     "mapping": "Sealed({{'x': torch.tensor(i), 'y': i + 0.5}})",
     "swept": "i + 0 * gc.collect()", "graded": "_graded(i, self)",
+    "through": "sum(map(int, self.loader([i])))",
     "large": "torch.full((1 << 21,), i)",
     "device": "torch.tensor([i, worker, int(torch.cuda.is_initialized())])",
     "info": "_info(i, self)", "inside": "_inside(i, self)",
@@ -113,8 +114,8 @@ STATE = {
 """State of a dataset: what it holds, how that is changed, and how it is read."""
 
 LAZY = (
-    "held", "held-marked", "bursting", "interrupting", "slow", "swept", "graded", "device", "large",
-    "bulk", "mixed", "counted", "local",
+    "held", "held-marked", "bursting", "interrupting", "slow", "swept", "graded", "through",
+    "device", "large", "bulk", "mixed", "counted", "local",
 )  # fmt: skip
 """What must be made where it is asked for."""
 
@@ -209,6 +210,8 @@ def held(draft: Draft, gives: str) -> list[str]:
     if gives in ("info", "inside"):
         info = f"info = staticmethod({role_name(draft, 'get_worker_info')})"
         return [info, *[f"loader = {role_name(draft, 'DataLoader')}"] * (gives == "inside")]
+    if gives == "through":
+        return [f"loader = {role_name(draft, 'DataLoader')}"]
     if gives == "own-class":
         return [OWN[gives]]
     if gives.startswith("own-") or gives in ("stored", "counted", "bursting", "interrupting"):

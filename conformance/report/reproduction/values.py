@@ -176,6 +176,13 @@ def _values(draft: Draft, recipe: Values, lines: list[str]) -> str:
         return plain if kind == "list" else short
     if kind == "backwards":
         return f"{draft.define('Backwards', BACKWARDS)}({plain})"
+    if kind in ("concat", "subset"):
+        draft.need("torch.utils.data")
+        half, torchs = len(items) // 2, "torch.utils.data"
+        parts = f"[{_spelled(items[:half])}, {_spelled(items[half:])}]"
+        longer = f"[None, *{plain}[::-1]], range({len(items)}, 0, -1)"
+        made = f"ConcatDataset({parts})" if kind == "concat" else f"Subset({longer})"
+        return f"{torchs}.{made}"
     if kind == "flipped":
         draft.need("numpy")
         return f"numpy.array({plain}[::-1])[::-1]"
