@@ -106,9 +106,9 @@ def _sampled(setting: Setting) -> Iterator[Case]:
             yield loader(Values(below), PASS[:-1], **options)
     yield loader(Mapped(6, many="all"), PASS, batch_size=3, sampler=Order(6, "odd"))
     for kind, workers in itertools.product(("concat", "subset"), (0, 2)):  # torch's own datasets
-        options = {"batch_size": 2, "sampler": Values((-1, 0, -6, 3, -2, 5)), **counted(workers)}
+        options = {"batch_size": 2, "sampler": Values((-1, 0, -3, 2, -2, 1)), **counted(workers)}
         if takes(setting, **options):
-            yield loader(Values(range(10, 16), kind), PASS[:-1], **options)
+            yield loader(Values((0, 1, 2, -3, -2, -1), kind), PASS[:-1], **options)
 
 
 SAMPLED = Scenario("loader-samplers", _sampled)

@@ -72,7 +72,7 @@ class ReadsTheParts(_Asking):
     the first part."""
 
     CAUGHT_BY = ("loader.batches",)
-    ANOMALY = "crash"
+    ANOMALY = "other-batches"
     fetcher = _Parts
 
 
