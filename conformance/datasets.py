@@ -58,8 +58,8 @@ class Mapped(Recipe):
     without workers.
     device: a tensor (i, worker, whether a device is in use there). large: 16 MiB of i. swept: i,
     once garbage was collected. graded: i, which is the slope of a function of torch's.
-    through: i, read through a loader of its own, without workers. held: i; the
-    dataset holds a lambda, so it cannot be pickled.
+    through: i, read through a loader of its own, without workers. held: i; the dataset holds a
+    lambda, so it cannot be pickled.
     held-marked: as marked, of such a dataset. epoched: as marked, and `set_epoch` sets the mark.
     bursting: i; what the dataset holds cannot be unpickled. interrupting: i; what the dataset holds
     raises SIGINT while it is pickled, once `Interrupt` says so. slow: i, after `SLOW_S`. stored: i,

@@ -179,8 +179,8 @@ PLACES = {
 
 def _copy(draft: Draft, step: op.Copy, event: Event) -> list[str]:
     name = draft.subject
-    draft.need("copy" if step.how == "deepcopy" else "pickle")
     deep = step.how == "deepcopy"
+    draft.need("copy" if deep else "pickle")
     made = f"copy.deepcopy({name})" if deep else f"pickle.loads(pickle.dumps({name}))"
     return [made if step.spare else f"{name} = {made}"]
 
