@@ -1,7 +1,8 @@
 """How often the process that judges looks for garbage.
 
 Traces are many small objects that stay until the run is over, and none lies in a cycle. By default
-Python looks through all of them again and again, for a tenth of a run.
+Python looks through all of them again and again, for a tenth of a run; once it is over, pytest does
+so twice and Python's own end several times, for seconds.
 """
 
 from __future__ import annotations
@@ -17,3 +18,8 @@ def seldom() -> None:
     young, *older = gc.get_threshold()
     if 0 < young < SELDOM:
         gc.set_threshold(SELDOM, *older)
+
+
+def no_more() -> None:
+    """Have Python never again look through what there is now: it lives as long as the process."""
+    gc.freeze()

@@ -33,8 +33,10 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
     config: Any = pluginmanager.get_plugin("pytestconfig")
     given = [arg.partition("=")[0] for arg in config.invocation_params.args] if config else []
     if "--impl" in given and not {"--collect-only", "--co", "--help", "-h"}.intersection(given):
+        from conformance import garbage
         from conformance.worlds.forkserver import HASH_SEEDS, server, stop_servers
 
+        garbage.seldom()
         server(HASH_SEEDS[0])
         config.add_cleanup(stop_servers)
 
@@ -111,11 +113,13 @@ def _parameters(item: pytest.Item) -> dict[str, Any]:
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """End every process."""
+    """End every process, and leave nothing for pytest to look through."""
     if SESSION in config.stash:
         config.stash[SESSION].close()
     if "conformance.marks" in sys.modules:
         sys.modules["conformance.marks"].close()
+    if "conformance.garbage" in sys.modules:
+        sys.modules["conformance.garbage"].no_more()
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

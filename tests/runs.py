@@ -7,6 +7,7 @@ and usage errors is the same within the process of the tests, whose fork servers
 from __future__ import annotations
 
 import contextlib
+import gc
 import io
 import signal
 import subprocess
@@ -29,6 +30,8 @@ def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
         pytest.MonkeyPatch.context() as patch, contextlib.ExitStack() as after,
     ):  # fmt: skip
         after.callback(signal.signal, signal.SIGINT, signal.getsignal(signal.SIGINT))
+        gc.freeze()  # pytest looks for garbage twice: not through all that the tests hold
+        after.callback(gc.unfreeze)
         patch.chdir(folder)
         patch.setattr(sys, "path", [str(folder), *sys.path])
         code = pytest.main(given[3:])
