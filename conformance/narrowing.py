@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import heapq
 import time
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Iterable
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 from conformance import drawing
 from conformance.case import Case
+from conformance.classes import length
 from conformance.datasets import Mapped
 from conformance.drawing import Found
 from conformance.laws import Violation
@@ -26,6 +30,10 @@ LATER = "in a fresh process the case alone holds: what was built before it matte
 
 LOADER_S = 4.0
 """The bound on cutting down a loader's case, each of which may take a second."""
+
+SMALLEST = 32
+"""So many smaller cases of each world size are tried where the one that was found may be any: a
+sampler's take milliseconds each."""
 
 Cut = Callable[[Case, int, int], Case | None]
 """The case without so many parts from a place on; None if it makes no sense without them."""
@@ -78,6 +86,22 @@ def _plainer(case: Case, place: int, size: int) -> Case | None:
         return None
     fewer = replace(data, forms=left, n=max(1, data.n - size * data.each))
     return case.changed(arguments={**given, "dataset": fewer})
+
+
+def plainest(found: Found, cases: Iterable[Case], judged: Judged) -> Found:
+    """The same fault in the smallest of these cases that shows it, if one of the smallest does."""
+    size, by_world = _size(found.case), defaultdict[int, set[Case]](set)
+    for case in cases:
+        if case.world == found.case.world and _size(case) < size:
+            by_world[case.world_size].add(case)
+    tried = chain(*(heapq.nsmallest(SMALLEST, less, _size) for less in by_world.values()))
+    same = (_same(found, case, judged) for case in sorted(tried, key=_size))
+    return next((smaller(less, judged) for less in same if less), found)
+
+
+def _size(case: Case) -> tuple[int, ...]:
+    """By what one case is smaller than another for its reader; the plan can be cut."""
+    return length(case), case.world_size, len(case.arguments), len(case.plan)
 
 
 def left_shut(plan: tuple[Operation, ...]) -> bool:

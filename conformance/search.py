@@ -9,6 +9,7 @@ at last the plan is cut down as well.
 from __future__ import annotations
 
 import collections
+import itertools
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
@@ -20,13 +21,15 @@ from conformance.case import Case
 from conformance.drawing import Drawing, Found
 from conformance.judge import Judge
 from conformance.machine import has_cuda
-from conformance.narrowing import repeated, smaller
+from conformance.narrowing import plainest, repeated, smaller
 from conformance.policies import freed
 from conformance.properties import Property
 from conformance.report.document import command, document
 from conformance.report.evidence import evidence
+from conformance.roles import LOADERS
 from conformance.scenarios import Scenario
 from conformance.small import ALL, Pair, Places
+from conformance.spread import is_light
 from conformance.trace import SLOW, Trace
 from conformance.verdict import (
     DECLARED,
@@ -73,7 +76,7 @@ class Search(Judge):
 
     def verdict(self) -> Verdict:
         """Look where the property says, and say what came of it."""
-        told = (partial(self.look, pairs) for pairs in shown.told(self))
+        told = (partial(self._look_again, pairs) for pairs in shown.told(self))
         early = self.excused() or self._broken(told)  # to replay what is declared takes longer
         early = early or (self._stale() if self.options.replay else None)
         if early:
@@ -162,6 +165,16 @@ class Search(Judge):
                     trace, violation = self.judged(case)
             if violation is not None:
                 raise smaller(Found(case, trace, violation), self.tried)
+
+    def _look_again(self, pairs: Iterable[Pair]) -> None:
+        """The same where the scenario that told was any: another may have a smaller case."""
+        try:
+            self.look(pairs)
+        except Found as found:
+            if self.prop.role in LOADERS or not is_light(found.case):
+                raise
+            cases = itertools.chain.from_iterable(map(self.cases, self.prop.scenarios))
+            raise plainest(found, cases, self.tried) from None
 
     def _drawn(self, scenario: Scenario) -> None:
         """Draw cases, or judge those that another clause has drawn; shrink what breaks the law.

@@ -137,7 +137,7 @@ class Floods(DistributedSampler):
 class FloodsDisk(DistributedSampler):
     """Prints for ever, past every limit."""
 
-    CAUGHT_BY = ("sampler.returns", "sampler.quiet", "sampler.works")
+    CAUGHT_BY = ("sampler.quiet", "sampler.returns", "sampler.works")
 
     def __iter__(self) -> Iterator[int]:
         while True:
@@ -179,7 +179,7 @@ class LeavesDaemon(DistributedSampler):
 class SysExits(DistributedSampler):
     """Calls sys.exit in the middle of a pass."""
 
-    CAUGHT_BY = ("sampler.returns", "sampler.works")
+    CAUGHT_BY = ("sampler.works", "sampler.returns")
 
     def __iter__(self) -> Iterator[int]:
         yield 0
@@ -189,7 +189,7 @@ class SysExits(DistributedSampler):
 class Interrupts(DistributedSampler):
     """Raises KeyboardInterrupt."""
 
-    CAUGHT_BY = ("sampler.returns", "sampler.works")
+    CAUGHT_BY = ("sampler.works", "sampler.returns")
 
     def __iter__(self) -> Iterator[int]:
         raise KeyboardInterrupt
@@ -202,7 +202,7 @@ class Escape(BaseException):
 class Escapes(DistributedSampler):
     """Raises a BaseException of its own."""
 
-    CAUGHT_BY = ("sampler.returns", "sampler.works")
+    CAUGHT_BY = ("sampler.works", "sampler.returns")
 
     def __iter__(self) -> Iterator[int]:
         raise Escape("not an Exception")
@@ -234,7 +234,7 @@ class UnreadableErrors(DistributedSampler):
 class EvilItems(DistributedSampler):
     """Yields items whose every method raises, `SystemExit` among them."""
 
-    CAUGHT_BY = ("sampler.index", "sampler.returns", "sampler.works")
+    CAUGHT_BY = ("sampler.works", "sampler.index", "sampler.returns")
 
     def __iter__(self) -> Iterator[Any]:
         class Evil:
