@@ -24,6 +24,7 @@ from conformance.examine import Examiner, Options
 from conformance.glance import glanced
 from conformance.laws import Violation
 from conformance.properties import Property, everything
+from conformance.roles import LOADERS
 from conformance.scenarios import EFFORTS, Effort, Scenario
 from conformance.search import Search
 from conformance.verdict import VIOLATED, Verdict
@@ -37,6 +38,9 @@ BOUND_S = 10.0
 
 DRAWS_MAX = 200_000
 """`Shorter` leaves out cases that draw more items: there are few, which take seconds each."""
+
+ITEMS_MAX = 2000
+"""`Fewest` leaves out cases of loaders that deliver more."""
 
 IMPORT = "import"
 """The clause of a candidate that cannot even be imported."""
@@ -85,17 +89,23 @@ class Fewer(Shorter):
 class Fewest(Fewer):
     """A small sample, another for each candidate: to ask many right ones all clauses.
 
-    Workers that are no forks import torch, for seconds each: whole runs ask right ones about them.
+    Workers that are no forks import torch, for seconds each, as long as thousands of items take:
+    whole runs ask right ones about them.
     """
 
     first, step = 6, 16
 
     def fitting(self, candidate: Description, role: str, scenario: Scenario) -> Iterator[Case]:
-        return filter(is_forked, super().fitting(candidate, role, scenario))
+        return filter(_is_soon_over, super().fitting(candidate, role, scenario))
 
     def offset(self, candidate: Description) -> int:
         name = candidate.source.text.rpartition("/")[-1]  # the same wherever this checkout lies
         return zlib.crc32(name.encode()) % self.step
+
+
+def _is_soon_over(case: Case) -> bool:
+    """Whether it takes no second: of samplers' cases those do which `Shorter` leaves."""
+    return case.role not in LOADERS or (is_forked(case) and work(case) <= ITEMS_MAX)
 
 
 def sampled(

@@ -10,7 +10,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 import pytest
-from detect import SMALL, Fewer, Shorter, sampled
+from detect import SMALL, Fewer, Fewest, Shorter, sampled
 from runs import run
 from zoo import SAMPLING, WHOLE
 
@@ -28,6 +28,9 @@ from conformance.verdict import DECLARED, HOLDS, NO_VERDICT, STALE, VIOLATED, Ve
 
 EFFORT = EFFORTS["ci"] if WHOLE else SMALL
 TORCH = "torch.utils.data"
+
+SAMPLE = {"reference": Fewer, TORCH: Fewest}
+"""How many of the small cases each is asked; torch, beside them, all that its baseline declares."""
 
 APART = ("workers",), ("lifecycle",)
 
@@ -55,7 +58,7 @@ def examined(
     known = layered(["torch"], None, [impl]) if impl == TORCH else []
     if not WHOLE:
         # Few cases of lifecycles are made for a clause: in a smaller sample some have none.
-        kind = Shorter if any(p.clause.chapter == "lifecycle" for p in props) else Fewer
+        kind = Shorter if any(p.clause.chapter == "lifecycle" for p in props) else SAMPLE[impl]
         return sampled(Source(impl, profile=profile), props, options, known, kind)
     with Run(options, deviations=known) as whole:
         whole.add(Source(impl, profile=profile))
