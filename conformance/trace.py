@@ -78,6 +78,12 @@ class Error:
         return f"{self.kind}: {self.message}" if self.message else self.kind
 
 
+def both_ends(text: str, most: int) -> str:
+    """A long text without its middle: a worker's traceback has what matters at its end."""
+    half = most // 2
+    return text if len(text) <= most else f"{text[:half]} ... {text[-half:]}"
+
+
 @dataclass(frozen=True)
 class Event:
     """One operation and what came of it: a value, items, an exception, or items and then one.

@@ -96,7 +96,7 @@ class Long(Exception):
     """Its text is longer than some buffers."""
 
     def __str__(self) -> str:
-        return f"{super().__str__()} {'x' * 9000}"
+        return f"{super().__str__()} {'x' * 33_000}"
 
 
 class FileName(Exception):

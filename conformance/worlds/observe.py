@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from conformance.trace import UNREADABLE, Error, Items, writable
+from conformance.trace import UNREADABLE, Error, Items, both_ends, writable
 
 CHUNK = 4096
 """Items read at a time, so that a pass of huge objects never stands in memory at once."""
@@ -135,7 +135,7 @@ def fill(
     return error
 
 
-TEXT_MAX = 24_000
+TEXT_MAX = 80_000
 """How much of an exception's text is kept."""
 
 BEHIND_MAX = 3
@@ -148,7 +148,7 @@ def error_of(error: BaseException, depth: int = 0) -> Error:
     frames = traceback.extract_tb(error.__traceback__)
     where = f"{frames[-1].filename}:{frames[-1].lineno}" if frames else ""
     try:
-        message = _clipped(str(error))
+        message = _kept(str(error))
     except BaseException:
         message = "<message could not be read>"
     behind = _behind(error) if depth < BEHIND_MAX else []
@@ -156,10 +156,9 @@ def error_of(error: BaseException, depth: int = 0) -> Error:
     return Error(kinds, message, where, _held(error), followed, _notes(error))
 
 
-def _clipped(text: str) -> str:
-    """Both ends of a text: a worker's traceback has what matters at its end."""
-    half, text = TEXT_MAX // 2, writable(text)
-    return text if len(text) <= TEXT_MAX else f"{text[:half]} ... {text[-half:]}"
+def _kept(text: str) -> str:
+    """What is kept of a text that somebody else has written."""
+    return both_ends(writable(text), TEXT_MAX)
 
 
 def _behind(error: BaseException) -> list[BaseException]:
@@ -173,7 +172,7 @@ def _behind(error: BaseException) -> list[BaseException]:
 
 def _notes(error: BaseException) -> tuple[str, ...]:
     notes = vars(error).get("__notes__", ())
-    return tuple(_clipped(note) for note in notes if isinstance(note, str))
+    return tuple(_kept(note) for note in notes if isinstance(note, str))
 
 
 def _held(error: BaseException) -> tuple[str, ...]:

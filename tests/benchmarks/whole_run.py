@@ -1,8 +1,10 @@
 """How long a whole conformance run takes, as a person would start it.
 
     python tests/benchmarks/whole_run.py [--impl torch.utils.data] [--runs 3]
+        [--beside CHECKOUT] [-- --on=DistributedSampler --effort=quick]
 
-Each run is a process of its own. CPU seconds and the peak are those of the run and of every
+With another checkout beside it the two are run in turns. What stands after `--` is given to the
+runs. Each run is a process of its own. CPU seconds and the peak are those of the run and of every
 process that it started and waited for, ranks included; the peak is that of the largest process.
 """
 
@@ -55,14 +57,14 @@ def wait_s(process: subprocess.Popen[bytes]) -> int:
         process.wait(10)
 
 
-def measure(impl: str) -> Run:
-    """Carry out one run."""
+def measure(root: Path, impl: str, options: list[str]) -> Run:
+    """Carry out one run of the suite that lies in a checkout."""
     command = [sys.executable, "-m", "pytest", "--pyargs", "conformance"]
-    command += [f"--impl={impl}", "--baseline=torch", "-q"]
+    command += [f"--impl={impl}", "--baseline=torch", "-q", *options]
     with tempfile.TemporaryFile() as said:
         cpu_s, start = children_cpu_s(), time.perf_counter()
         process = subprocess.Popen(
-            command, cwd=ROOT, stdout=said, stderr=subprocess.STDOUT, start_new_session=True
+            command, cwd=root, stdout=said, stderr=subprocess.STDOUT, start_new_session=True
         )
         code = wait_s(process)
         wall_s, cpu_s = time.perf_counter() - start, children_cpu_s() - cpu_s
@@ -76,20 +78,35 @@ def row(name: str, values: list[float]) -> str:
     return f"| {name} | " + " | ".join(f"{value:.1f}" for value in found) + " |"
 
 
+def print_runs(root: Path, runs: list[Run]) -> None:
+    """What the runs of one checkout took, and how they ended."""
+    print(f"\n| {root} | min | median | max |\n|---|---:|---:|---:|")
+    print(row("wall seconds", [run.wall_s for run in runs]))
+    print(row("CPU seconds, user and system", [run.cpu_s for run in runs]), end="\n\n")
+    for run in runs:
+        print(f"exit code {run.code}: {run.last}")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--impl", default="torch.utils.data", help="the candidate")
     parser.add_argument("--runs", type=int, default=3, help="how often to run it")
+    parser.add_argument("--beside", type=Path, help="another checkout, for runs in turns")
+    parser.add_argument("options", nargs="*", help="more options of the runs, after --")
     chosen = parser.parse_args()
-    runs = [measure(chosen.impl) for _ in range(chosen.runs)]
-    print(f"{chosen.impl}, {len(runs)} runs, {os.cpu_count()} cores\n")
-    print("| | min | median | max |\n|---|---:|---:|---:|")
-    print(row("wall seconds", [run.wall_s for run in runs]))
-    print(row("CPU seconds, user and system", [run.cpu_s for run in runs]))
+    roots = [root.resolve() for root in (ROOT, chosen.beside) if root]
+    runs: dict[Path, list[Run]] = {root: [] for root in roots}
+    for _ in range(chosen.runs):
+        for root in roots:
+            runs[root].append(measure(root, chosen.impl, chosen.options))
+    print(f"{chosen.impl}, {chosen.runs} runs, {os.cpu_count()} cores")
+    for root, made in runs.items():
+        print_runs(root, made)
+    if len(roots) > 1:
+        here, there = (statistics.median(run.wall_s for run in runs[root]) for root in roots)
+        print(f"\nRatio of the medians of wall seconds: {here / there:.2f}")
     print(f"\nPeak of the largest process: {peak_mib():.0f} MiB")
-    for run in runs:
-        print(f"exit {run.code}: {run.last}")
-    return max(run.code for run in runs)
+    return max(run.code for run in runs[ROOT])
 
 
 if __name__ == "__main__":

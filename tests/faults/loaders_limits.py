@@ -19,7 +19,7 @@ from reference import DataLoader
 
 TEN = 10
 PIECE = 128
-TEXT_MAX = 4096
+TEXT_MAX = 32_000
 
 
 class _Polling(Worse):
