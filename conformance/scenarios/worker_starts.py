@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from conformance.case import Case
-from conformance.datasets import Mapped
+from conformance.datasets import Init, Mapped
 from conformance.operations import Iterate, Operation, Rebuild
 from conformance.recipes import Raw
 from conformance.scenarios import Scenario, Setting
@@ -15,7 +15,8 @@ from conformance.scenarios.loading import loader, takes
 
 def _started(setting: Setting) -> Iterator[Case]:
     """By name and as a context. One to three workers are forked, and asked both ways round, since a
-    construction that is refused ends its case; any other worker imports torch anew."""
+    construction that is refused ends its case; any other worker imports torch anew. What cannot be
+    sent may be refused, and is no leave to fork."""
     methods = ("fork", "spawn") if setting.effort.quick else ("fork", "spawn", "forkserver")
     for method in methods:
         if takes(setting, multiprocessing_context=method):
@@ -25,6 +26,8 @@ def _started(setting: Setting) -> Iterator[Case]:
     if takes(setting, multiprocessing_context="fork"):
         plan, context = _again(multiprocessing_context="fork"), Raw("fork", "context")
         yield _local(plan, context, num_workers=2, persistent_workers=True)
+    if takes(setting, multiprocessing_context="spawn"):
+        yield _local([], "spawn", num_workers=1, worker_init_fn=Init("lambda"))
 
 
 def _local(plan: list[Operation], start: str | Raw, **options: Any) -> Case:

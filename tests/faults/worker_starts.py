@@ -16,6 +16,8 @@ from reporting import Reporting, Worse, wait_for_ever
 
 from reference import DataLoader
 from reference.loader.bench import Bench
+from reference.loader.crew import Crew
+from reference.loader.worker import Job
 
 
 class _Once(Worse):
@@ -130,6 +132,25 @@ class ForksForContexts(DataLoader[Any]):
         if isinstance(kwargs.get("multiprocessing_context"), BaseContext):
             del kwargs["multiprocessing_context"]
         super().__init__(*args, **kwargs)
+
+
+class _ForksInNeed(Bench):
+    def begin(self, job: Job, context: BaseContext, seed: int) -> Crew:
+        try:
+            return super().begin(job, context, seed)
+        except TypeError:
+            return super().begin(job, multiprocessing.get_context("fork"), seed)
+
+
+class ForksWhatCannotBeSent(DataLoader[Any]):
+    """Workers for whom an argument cannot be sent are forked, whatever start method was asked."""
+
+    CAUGHT_BY = ("workers.start-method",)
+    ANOMALY = "forked"
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._bench = _ForksInNeed(self.persistent_workers)
 
 
 class AlwaysForks(DataLoader[Any]):
