@@ -96,7 +96,7 @@ def plainest(found: Found, cases: Iterable[Case], judged: Judged) -> Found:
             by_world[case.world_size].add(case)
     tried = chain(*(heapq.nsmallest(SMALLEST, less, _size) for less in by_world.values()))
     same = (_same(found, case, judged) for case in sorted(tried, key=_size))
-    return next((smaller(less, judged) for less in same if less), found)
+    return next((smaller(other, judged) for other in same if other), found)
 
 
 def _size(case: Case) -> tuple[int, ...]:
