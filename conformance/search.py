@@ -9,9 +9,9 @@ at last the plan is cut down as well.
 from __future__ import annotations
 
 import collections
-import itertools
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from conformance import shown
@@ -173,8 +173,8 @@ class Search(Judge):
         except Found as found:
             if self.prop.role in LOADERS or not is_light(found.case):
                 raise
-            cases = itertools.chain.from_iterable(map(self.cases, self.prop.scenarios))
-            raise plainest(found, cases, self.tried) from None
+            some = (self.cases(scenario) for scenario in self.prop.scenarios if scenario.small)
+            raise plainest(found, chain.from_iterable(some), self.tried) from None
 
     def _drawn(self, scenario: Scenario) -> None:
         """Draw cases, or judge those that another clause has drawn; shrink what breaks the law.

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from conformance.laws import Mark, Violation
+from conformance.report.evidence import TEXT_MAX
 from conformance.trace import UNREADABLE, Event, Items, Trace, both_ends
 
 SIGNS = {"doubled": "*", "wrong": "!", "out-of-range": "#", "padded": "+", "lost": "-"}
 CELLS = 16
 ROWS = 12
-
-ERROR_MAX = 2000
-"""Characters that are shown of an exception."""
 
 
 def grid(trace: Trace, violation: Violation) -> str:
@@ -38,7 +36,7 @@ def _last_passes(trace: Trace) -> list[tuple[int, int]]:
 
 
 def _what(event: Event) -> str:
-    error = f" -> {both_ends(str(event.error), ERROR_MAX)}" if event.error else ""
+    error = f" -> {both_ends(str(event.error), TEXT_MAX)}" if event.error else ""
     return f"{event.operation or 'construction'}{error}"
 
 
