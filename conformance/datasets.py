@@ -65,7 +65,8 @@ class Mapped(Recipe):
     raises SIGINT while it is pickled, once `Interrupt` says so. slow: i, after `SLOW_S`. stored: i,
     from a tensor of 256 KiB. counted: i times 1, which stands in memory that processes share and
     that only their start may pickle. local: i, and `HERE` more in a process that holds the memory
-    of the one that made the dataset. listed: as marked, from a plain list. A sample of a container
+    of the one that made the dataset. listed: as marked, from a plain list. called: a function that
+    gives i, so that it cannot be pickled. A sample of a container
     for collation: dict, counter, tuple, named, nested, text, float, complex, mingled (an int for
     even items, a float for odd ones), blended (so are a tensor and an array), array, mixed,
     foreign; of one that is to be kept: bag, row, record, pair, range. views: a tensor of 75 KiB,
@@ -129,6 +130,7 @@ class Stream(Recipe):
     elements, which gives others than a pass. gives, faults, gated: as for `Mapped`; a gated stream
     stops before every `gated`-th element that a worker gives, and before its last. again: asked
     after its end, it starts over. itself: it is its own iterator, and `__iter__` starts it over.
+    late: its `__iter__` is a generator, which asks for its share with the first element.
     """
 
     n: int
@@ -141,6 +143,7 @@ class Stream(Recipe):
     lengths: tuple[int, ...] = ()
     itself: bool = False
     claims: int | None = None
+    late: bool = False
 
     def share(self, worker: int, workers: int, rank: int = 0, world_size: int = 1) -> list[int]:
         """The elements that this worker gives, in order."""
@@ -189,7 +192,7 @@ class Collate(Recipe):
     """A `collate_fn`: "list" keeps the samples, "sum" adds them, "double" doubles each of them or
     the one it is given, "thin" leaves out the first of several, "thin tensor" makes a tensor of the
     others, "held" is a dict that holds the list of samples, "odd" gives one of `items.ODD`,
-    "lambda" cannot be pickled."""
+    "called" calls each of them, "lambda" cannot be pickled."""
 
     how: str = "list"
     faults: tuple[Fault, ...] = ()

@@ -37,13 +37,15 @@ class Neighbour(Operation):
 
     `overrides` replaces some arguments. Where ranks are told, it is the last rank of one more.
     Then follow `len`, `set_epoch(epoch)` where there is one, and `count` items; it is kept.
-    rank: the only rank that does so.
+    rank: the only rank that does so. shared: of data, indices, labels and weights that nothing
+    replaces it is given the very objects that the first sampler was.
     """
 
     overrides: tuple[tuple[str, object], ...] = ()
     epoch: object = None
     count: int = 0
     rank: int | None = None
+    shared: bool = False
 
 
 @dataclass(frozen=True, repr=False)

@@ -46,7 +46,7 @@ WRONG = (
     "loaders_overlooked", "worker_overlooked", "samplers_meetings", "loaders_meetings",
     "loaders_partings", "loaders_neighbours", "samplers_places", "loaders_places",
     "samplers_traces", "loaders_traces", "samplers_savings", "loaders_savings", "worker_savings",
-    "loaders_peculiar",
+    "loaders_peculiar", "loaders_changes",
 )  # fmt: skip
 
 RIGHT = {

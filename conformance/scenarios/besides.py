@@ -29,6 +29,13 @@ def neighbour(setting: Setting, made: Made, count: int = 0) -> Neighbour:
     return Neighbour(tuple(changed.items()), epoch, count or _enough(made))
 
 
+def sibling(setting: Setting, made: Made) -> Neighbour:
+    """A sampler of the very same data, of another seed and epoch where there are such."""
+    other = neighbour(setting, made)
+    seed = tuple((name, value) for name, value in other.overrides if name == "seed")
+    return replace(other, overrides=seed, shared=True)
+
+
 def akin(setting: Setting, made: Made, epoch: int) -> Neighbour | None:
     """A sampler of more items that agrees with the first in all else; None if it would in all."""
     given = ((k, v) for k, v in made.items() if isinstance(v, (Data, Probe, Values)))

@@ -113,6 +113,11 @@ def _kinds(setting: Setting) -> Iterator[Case]:
         own = Stream(7, itself=True)
         yield loader(own, twice, batch_size=size, **counted(workers))
     yield loader(Stream(8), twice, batch_size=3, drop_last=True)
+    for workers, size in ((2, 2), (3, None), (0, 2)):
+        late = Stream(8, late=True)
+        yield loader(late, twice, batch_size=size, **counted(workers))
+    lasting: dict[str, Any] = {"num_workers": 2, "persistent_workers": True}
+    yield loader(Stream(7, late=True), twice, **lasting)
 
 
 def _orders(setting: Setting) -> Iterator[Case]:

@@ -27,7 +27,7 @@ from conformance.operations import (
 )  # fmt: skip
 from conformance.recipes import Probe, Runs, Values
 from conformance.scenarios import Setting, subjects
-from conformance.scenarios.besides import neighbour
+from conformance.scenarios.besides import neighbour, sibling
 from conformance.scenarios.subjects import DRAWN
 
 Plan = list[Operation]
@@ -100,9 +100,11 @@ WOVEN: Plan = [
 
 
 def interleaved(setting: Setting, made: Made) -> Plan:
-    """Woven with another iterator; then beside another sampler, made before and under way."""
+    """Woven with another iterator; then beside another sampler, made before and under way; then
+    beside one of the same data."""
     under_way: Plan = [Open("c"), Take("c"), neighbour(setting, made), Drain("c")]
     beside: Plan = [neighbour(setting, made, 1), Iterate(), *under_way]
+    beside += [sibling(setting, made), Iterate()]
     return [*at(setting, 2), Iterate(), *WOVEN, Iterate(), *beside]
 
 

@@ -124,6 +124,9 @@ def _alike(setting: Setting) -> Iterator[Case]:
     yield loader(Mapped(4, gives="wide"), plan, num_workers=2, batch_size=2)
     for gives in ("lazy", "many"):
         yield loader(Mapped(2, gives=gives), plan, num_workers=1, **kept)
+    for size in (2, None):  # items that stay where they are: only what is made of them is sent
+        made: dict[str, Any] = {"batch_size": size, "collate_fn": Collate("called")}
+        yield loader(Mapped(5, gives="called"), plan, num_workers=2, **made)
 
 
 def _started(setting: Setting) -> Iterator[Case]:

@@ -122,6 +122,8 @@ class Collating:
             return samples[1:]
         if self.recipe.how == "thin tensor":
             return torch.tensor(samples[1:])
+        if self.recipe.how == "called":
+            return [s() for s in samples] if isinstance(samples, list) else samples()
         if self.recipe.how == "held":
             return {HELD: samples}
         return sum(samples) if self.recipe.how == "sum" else samples

@@ -116,7 +116,10 @@ class Rank:
         case = self.case
         if operation.rank not in (None, self.rank):
             return None, None
-        beside = self.made.afresh().role(case.role, case.beside(operation))
+        given = case.beside(operation)
+        if operation.shared:
+            given = self.made.with_the_same(given, dict(operation.overrides))
+        beside = self.made.afresh().role(case.role, given)
         self.neighbours.append(beside)
         with suppress(TypeError):
             len(beside)

@@ -268,6 +268,7 @@ SAMPLES: dict[str, Callable[[int, Any], Any]] = {
     "none": lambda i, _: None,
     "odd": lambda i, _: odd(i),
     "held": lambda i, _: i,
+    "called": lambda i, _: lambda: i,
     "bursting": lambda i, _: i,
     "interrupting": lambda i, _: i,
     "slow": _slow,

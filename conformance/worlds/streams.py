@@ -46,8 +46,13 @@ class _Streaming(Source):
         self.gate.report("iter", 0, self.worker)
         self.gate.heed(self.worker)
         mishap(self.recipe.faults, "iter", max(0, self.worker), self.gate)
+        if self.recipe.late:
+            return self._later()
         self.elements = _Elements(self, self._own())
         return self.elements if not self.recipe.itself else cast("Iterator[Any]", self)
+
+    def _later(self) -> Iterator[Any]:
+        yield from _Elements(self, self._own())
 
     def _own(self) -> list[int]:
         """The elements that are this worker's to give."""

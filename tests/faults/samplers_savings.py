@@ -7,6 +7,7 @@ report the fault, `ANOMALY` is what the first of them calls it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import ClassVar
 
 import torch
 
@@ -69,3 +70,22 @@ class DrawsUntilDistinct(reference.WeightedRandomSampler):
                 yield from distinct[: self.num_samples]
                 return
         yield from super().__iter__()
+
+
+class EpochOfTheData(reference.DistributedSampler):
+    """The epoch is kept for the dataset, so that its samplers need to be told once: another sampler
+    of the same data moves this one along."""
+
+    CAUGHT_BY = ("sampler.interleave",)
+    ANOMALY = "iterators-entangled"
+
+    epochs: ClassVar[dict[int, int]] = {}
+
+    @property
+    def epoch(self) -> int:
+        return self.epochs.get(id(self.dataset), 0)
+
+    @epoch.setter
+    def epoch(self, epoch: int) -> None:
+        if "dataset" in vars(self):  # not while it is being made
+            self.epochs[id(self.dataset)] = epoch

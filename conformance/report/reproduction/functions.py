@@ -127,6 +127,7 @@ def collate(draft: Draft, recipe: Collate) -> str:
     made = {
         "list": "samples", "sum": "sum(samples)", "thin": "samples[1:]",
         "thin tensor": "torch.tensor(samples[1:])", "held": "{'samples': samples}",
+        "called": "[s() for s in samples] if isinstance(samples, list) else samples()",
         "double": "[2 * s for s in samples] if isinstance(samples, list) else 2 * samples",
     }[recipe.how]  # fmt: skip
     draft.need(*["torch"] * (recipe.how == "thin tensor"))

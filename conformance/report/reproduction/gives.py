@@ -41,6 +41,7 @@ GIVES = {
     "disk": "numpy.array([i, i], dtype=numpy.int32).view(numpy.memmap)", "scalar": "numpy.int16(i)",
     "mixed": "torch.zeros(i % 2 + 1)", "foreign": "Foreign()", "none": "None",
     "odd": f"[{', '.join(ODD)}][i % {len(ODD)}]".replace("{", "{{").replace("}", "}}"), "held": "i",
+    "called": "lambda: i",
     "bursting": "i", "interrupting": "i",
     "slow": f"time.sleep({SLOW_S}) or i",
     "held-marked": "1000 * self.mark + i", "listed": "i", "stored": "int(self.stored[i])",
@@ -115,7 +116,7 @@ STATE = {
 
 LAZY = (
     "held", "held-marked", "bursting", "interrupting", "slow", "swept", "graded", "through",
-    "device", "large", "bulk", "mixed", "counted", "local",
+    "device", "large", "bulk", "mixed", "counted", "local", "called",
 )  # fmt: skip
 """What must be made where it is asked for."""
 

@@ -15,7 +15,7 @@ from conformance.report.reproduction.presenting import setter
 from conformance.report.reproduction.seen import NOTHING, Form, form_of
 from conformance.report.reproduction.states import globals_, reseed, surround
 from conformance.report.reproduction.threads import threads
-from conformance.report.reproduction.values import call, expression, overwritten
+from conformance.report.reproduction.values import call, expression, overwritten, the_same
 from conformance.roles import FIRST
 from conformance.trace import Event
 
@@ -79,7 +79,11 @@ def _neighbour(draft: Draft, step: op.Neighbour, event: Event) -> list[str]:
     lines: list[str] = []
     name = f"beside_{draft.case.plan.index(step)}"
     with draft.aside():
-        lines.append(f"{name} = {call(draft, draft.built, draft.case.beside(step), lines)}")
+        given = draft.case.beside(step)
+        if step.shared:
+            others = dict(step.overrides)
+            given |= {k: the_same(draft, k, v) for k, v in given.items() if k not in others}
+        lines.append(f"{name} = {call(draft, draft.built, given, lines)}")
     lines += ["try:", f"    len({name})", "except TypeError:", "    pass"]
     if step.epoch is not None:
         lines.append(f"{name}.{setter(draft)}({expression(draft, step.epoch, lines)})")

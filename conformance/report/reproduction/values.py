@@ -65,7 +65,10 @@ def expression(draft: Draft, recipe: Any, lines: list[str]) -> str:
     text, kind = make(draft, recipe, lines), _KINDS.get(type(recipe), "")
     if isinstance(recipe, Role) and recipe.name in RANKED and draft.subject == "loader":
         kind = "order"
-    if not _again(draft, kind) or text.startswith("range(") or text in draft.kept[kind]:
+    shares = kind in SHARED and _shares(draft)
+    if not shares and (not _again(draft, kind) or text.startswith("range(")):
+        return text
+    if text in draft.kept[kind]:
         return text
     name = hold(draft, kind, text, lines)
     if isinstance(recipe, Values) and recipe.kind not in ("tuple", "range"):
@@ -79,19 +82,25 @@ class Held(str):
     __slots__ = ()
 
 
-def overwritten(draft: Draft, name: str, recipe: Any, lines: list[str]) -> Any:
-    """The variable of an argument, which `lines` overwrite; the recipe where it cannot be."""
+def the_same(draft: Draft, name: str, recipe: Any) -> Any:
+    """The variable that holds an argument; the recipe where there is none."""
     alike = [key for key, value in draft.case.arguments if type(value) is type(recipe)]
     held = draft.kept[_KINDS.get(type(recipe), "")]
-    if len(held) != len(alike) or name not in alike:
+    found = len(held) == len(alike) and name in alike
+    return Held(held[alike.index(name)]) if found else recipe
+
+
+def overwritten(draft: Draft, name: str, recipe: Any, lines: list[str]) -> Any:
+    """The variable of an argument, which `lines` overwrite; the recipe where it cannot be."""
+    variable = the_same(draft, name, recipe)
+    if not isinstance(variable, Held):
         return recipe
-    variable = held[alike.index(name)]
     if isinstance(recipe, Probe):
         lines.append(f"{variable}.count = {recipe.count}")
     else:
         text = f"range({recipe.n})" if isinstance(recipe, Data) else _values(draft, recipe, lines)
         lines.append(f"{variable}[:] = {text}")
-    return Held(variable)
+    return variable
 
 
 def hold(draft: Draft, kind: str, text: str, lines: list[str]) -> str:
@@ -259,6 +268,14 @@ _WATCHED: dict[str, tuple[type, ...]] = {
     "generator": (Globals, Neighbour, Reseed),
     "probe": (Inspect, Inner, Resize, Refill), "inner": (Inner,),
 }  # fmt: skip
+
+
+SHARED = ("data", "given")
+"""What two samplers may have in common."""
+
+
+def _shares(draft: Draft) -> bool:
+    return any(isinstance(step, Neighbour) and step.shared for step in draft.case.plan)
 
 
 def _again(draft: Draft, kind: str) -> bool:
