@@ -90,7 +90,7 @@ def weights(name: str, values: Any) -> torch.Tensor:
 
 
 def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, (np.generic, np.ndarray, torch.Tensor)) else value
+    return value.tolist() if isinstance(value, (np.generic, np.ndarray, torch.Tensor)) else value
 
 
 def _shown(value: Any) -> str:

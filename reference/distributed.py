@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sized
 
+import numpy as np
 import torch
 import torch.distributed as dist
 
@@ -66,8 +67,8 @@ class ShardedSampler(Sampler[T_co]):
         """The global order: a permutation of range(n), int64, shape (n,)."""
         if not self.shuffle:
             return torch.arange(n, device="cpu")
-        generator = torch.Generator().manual_seed(self._pass_seed())
-        return torch.randperm(n, generator=generator, device="cpu")
+        # torch's generator takes 32 bits of a seed: some epochs of a long run would be alike.
+        return torch.from_numpy(np.random.default_rng(self._pass_seed()).permutation(n))
 
     def _shard(self, order: torch.Tensor) -> torch.Tensor:
         return shard(order, self.num_replicas, self.rank, self.drop_last)

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import torch
+
 from reference import (
     BalanceClassSampler,
     BatchSampler,
@@ -26,8 +28,11 @@ class DistributedSampler(distributed.DistributedSampler):
     The price is that (seed 0, epoch 1) and (seed 1, epoch 0) are one and the same order.
     """
 
-    def _pass_seed(self) -> int:
-        return (self.seed + self.epoch) % 2**64
+    def _order(self, n: int) -> torch.Tensor:
+        if not self.shuffle:
+            return super()._order(n)
+        generator = torch.Generator().manual_seed((self.seed + self.epoch) % 2**64)
+        return torch.randperm(n, generator=generator, device="cpu")
 
 
 __all__ = [

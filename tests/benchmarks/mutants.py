@@ -6,7 +6,8 @@ python tests/benchmarks/mutants.py                             every target, who
 python tests/benchmarks/mutants.py --target torch/sampler.py   one; the others' results stay
 python tests/benchmarks/mutants.py --target torch/dataloader.py --sample 40 --seed 0
 python tests/benchmarks/mutants.py --mutant torch/sampler.py:171:no-high --show
-python tests/benchmarks/mutants.py --upstream FILE             what PyTorch's own tests tell
+python tests/benchmarks/mutants.py --upstream FILE             what PyTorch's own tests tell of
+                                                               all, of --target or of --sample
 python tests/benchmarks/mutants.py --table                     only write the table anew
 """
 
@@ -15,6 +16,7 @@ from __future__ import annotations
 import argparse
 import random
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +49,17 @@ def searched(jobs: list[Job], found: dict[str, Any]) -> list[Job]:
         if job.mutant.id in told:
             results.put(found, job, Outcome(NOT_TOLD, reason="the code tells"))
     return [job for job in jobs if job.mutant.id not in told]
+
+
+def compared(options: argparse.Namespace) -> Iterator[tuple[Target, Mutant]]:
+    """The mutants of torch's files that the suite has looked at and that count for the score."""
+    found, thoughts = results.read(options.json), survivors.thoughts()
+    for target in map(Target, (name for name in options.target if name in upstream.MODULES)):
+        looked_at = found.get(target.name, {"mutants": {}})["mutants"]
+        for mutant in chosen(target, options, looked_at):
+            thought = thoughts.get(mutant.id)
+            if mutant.id in looked_at and not (thought and thought.verdict in survivors.UNCOUNTED):
+                yield target, mutant
 
 
 def measure(options: argparse.Namespace) -> None:
@@ -99,7 +112,7 @@ def main() -> None:
                 print(f"# {mutant.id}: {mutant.said}\n{mutant.source()}")
         return
     if options.upstream:
-        upstream.measure(options.upstream, options.n, results.read(options.json))
+        upstream.measure(options.upstream, options.n, compared(options))
     elif not options.table:
         measure(options)
     if options.json == results.RESULTS:

@@ -15,6 +15,9 @@ SURVIVORS = Path(__file__).parent / "survivors.toml"
 
 EQUIVALENT, OUT_OF_SCOPE, MISSED = VERDICTS = ("equivalent", "out-of-scope", "missed")
 
+UNCOUNTED = (EQUIVALENT, OUT_OF_SCOPE)
+"""They do not count for the score."""
+
 
 class Thought(NamedTuple):
     """A verdict of VERDICTS and the reason for it."""

@@ -1,12 +1,12 @@
 """What PyTorch's own tests say of the same mutants of torch's files, for comparison.
 
-    python tests/benchmarks/mutants.py --upstream test_dataloader.py
+    python tests/benchmarks/mutants.py --upstream test_dataloader.py [--target FILE] [--sample N]
 
 with the test file of a checkout of PyTorch, or the copy that pytorch/data carries. Each mutant is
 run in a process of its own, which has torch's modules changed before the tests are imported, and
 ends at the first failure. Tests that pass on torch itself in a fifth of a second are taken, and
-those that speak of samplers or shuffling, each once: the whole file takes seven minutes. Only those
-mutants are run that the suite has looked at.
+those that speak of samplers or shuffling and take some seconds, each once: the whole file takes
+seven minutes. Only those mutants are run that count for the score.
 """
 
 from __future__ import annotations
@@ -23,11 +23,12 @@ import sys
 import time
 import types
 import unittest
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from mutants.operators import Mutant
 from mutants.targets import Target
 
 FILE = Path(__file__).parent / "upstream.json"
@@ -43,8 +44,8 @@ MODULES = {
 STATEFUL = "from torchdata.stateful_dataloader import StatefulDataLoader as DataLoader"
 PLAIN = "from torch.utils.data import DataLoader"
 ABOUT = re.compile(r"sampler|shuffle|drop_last", re.I)
-TEST_S = 0.2
-RUN_S = 40.0
+TEST_S, ABOUT_S = 0.2, 10.0
+RUN_S, WHOLE_S = 90.0, 1200.0
 
 HUNG = "it does not end"
 
@@ -55,8 +56,8 @@ def read() -> dict[str, str]:
     return found
 
 
-def measure(tests: Path, n: int, measured: dict[str, Any]) -> None:
-    """Run the tests against every mutant that the suite has looked at, `n` at a time."""
+def measure(tests: Path, n: int, mutants: Iterable[tuple[Target, Mutant]]) -> None:
+    """Run the tests against each of these mutants of torch's files, `n` at a time."""
     source = tests.read_text(encoding="utf-8").replace(STATEFUL, PLAIN)
     importlib.import_module("torch.testing._internal.common_utils")  # for all that are forked here
 
@@ -66,10 +67,9 @@ def measure(tests: Path, n: int, measured: dict[str, Any]) -> None:
     print(f"{len(chosen)} tests", flush=True)
     known = read()
     jobs = {
-        mutant.id: (source, MODULES[name], mutant.source(), tuple(chosen))
-        for name in MODULES
-        for mutant in Target(name).mutants()
-        if mutant.id not in known and mutant.id in measured.get(name, {"mutants": ()})["mutants"]
+        mutant.id: (source, MODULES[target.name], mutant.source(), tuple(chosen))
+        for target, mutant in mutants
+        if mutant.id not in known
     }
     with ThreadPoolExecutor(n) as pool:
         for name, told in zip(jobs, pool.map(_first, jobs.values()), strict=True):
@@ -84,11 +84,11 @@ def _first(job: tuple[str, str, str, tuple[str, ...]]) -> str:
 
 def _run(job: tuple[str, str, str, tuple[str, ...]]) -> list[str]:
     """In a child: the tests that pass on torch, or the one that fails first on a mutant."""
-    fork = multiprocessing.get_context("fork")
-    answers = fork.SimpleQueue()
-    child = fork.Process(target=_child, args=(*job, answers))
+    fresh = multiprocessing.get_context("spawn")  # workers of a fork that has torch may never end
+    answers = fresh.SimpleQueue()
+    child = fresh.Process(target=_child, args=(*job, answers))
     child.start()
-    child.join(RUN_S if job[1] else None)
+    child.join(RUN_S if job[1] else WHOLE_S)
     hung = child.exitcode is None
     with contextlib.suppress(ProcessLookupError):
         os.killpg(int(child.pid or 0), signal.SIGKILL)  # with all that tests have started
@@ -165,4 +165,4 @@ def _passes(case: unittest.TestCase) -> bool:
     """The same, in the time for one; tests on samplers may take longer."""
     began = time.monotonic()
     passed = _runs(case)
-    return passed and (time.monotonic() - began < TEST_S or bool(ABOUT.search(case.id())))
+    return passed and time.monotonic() - began < (ABOUT_S if ABOUT.search(case.id()) else TEST_S)
