@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import pickle
+import subprocess
+import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -153,6 +156,21 @@ def test_a_shut_gate_lets_nobody_through(worlds: Worlds) -> None:
     assert kinds(waiting).count("fetch") == 2
     assert "leave" not in kinds(waiting)
     assert kinds(gone).count("leave") == 6
+
+
+def test_an_orphan_does_not_wait(tmp_path: Path) -> None:
+    """A shut gate whose maker has ended lets everybody through: nobody will open it."""
+    gate = Keeper(str(tmp_path))
+    gate.shut()
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    waiting = threading.Thread(target=gate.pass_through, args=(0, 0), daemon=True)
+    gate.owner = ended.pid
+
+    waiting.start()
+    ended.wait(BOUND_S)
+    waiting.join(BOUND_S)
+
+    assert not waiting.is_alive()
 
 
 def test_a_copy_is_the_same_gate(tmp_path: Path) -> None:

@@ -91,7 +91,8 @@ class Gate(Journal):
         return _NUMBERS[os.getpid()]
 
     def pass_through(self, worker: int, item: int) -> None:
-        """Wait with an item for this worker's turn. The main process itself never waits."""
+        """Wait with an item for this worker's turn. The main process itself never waits, and if it
+        has ended nobody does."""
         if os.getpid() == self.owner:
             return
         self.state[CAME + worker % WORKERS_MAX] = 1
@@ -99,6 +100,8 @@ class Gate(Journal):
         came = since
         while not self._mine(worker, item) and not self._trickles(worker, item, came):
             self._wait(worker)
+            if not is_alive(self.owner):
+                return
             if mode in (SHUT, TRICKLING) or (self.state[MODE], self.state[TURN]) != (mode, turn):
                 since, mode, turn = time.monotonic(), self.state[MODE], self.state[TURN]
             elif time.monotonic() - since > self._patience_s(turn):
@@ -198,6 +201,15 @@ class Gate(Journal):
         self.report("arrive", item, worker)
         if self.state[ARRIVAL]:
             self._end_turn(item, worker)
+
+
+def is_alive(pid: int) -> bool:
+    """Whether there is a process of this number."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 _MAPPED: dict[str, Gate] = {}

@@ -259,14 +259,18 @@ class Interrupting:
 GIVES = ("unpicklable", "bursting", "unpinnable", "hang")
 
 
+EVER_S = 900.0
+"""Longer than anybody waits for a case; who was left behind by a run that was killed ends."""
+
+
 def deadly(what: str) -> bool:
     """Whether it ends the process in which it happens."""
     return what.startswith(("SIG", "exit "))
 
 
 def happen(what: str, at: int) -> Any:
-    """Raise, die or wait for ever; "unpicklable" gives an item that cannot be pickled, "bursting"
-    one that cannot be unpickled.
+    """Raise, die or wait as if for ever; "unpicklable" gives an item that cannot be pickled,
+    "bursting" one that cannot be unpickled.
 
     The text of an exception is "planned AT": laws look for it in what the caller is told.
     """
@@ -279,6 +283,6 @@ def happen(what: str, at: int) -> Any:
         os.kill(os.getpid(), int(name) if name.isdigit() else signal.Signals[what])
         threading.Event().wait()  # a signal may take a moment
     if what == "hang":
-        threading.Event().wait()
+        threading.Event().wait(EVER_S)
     items: dict[str, Any] = {"unpinnable": Unpinnable(at), "bursting": Bursting(at)}
     return items.get(what, lambda: at)
