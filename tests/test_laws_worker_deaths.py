@@ -50,6 +50,8 @@ def death(error, *after, how="exit 3", seconds=1.0, **options):
         ("SIGKILL", "worker 0 exited with code 9", "reason-unnamed"),
         ("SIGSEGV", "worker id=0: Segmentation fault", ""),
         ("SIGSEGV", "worker id=0 got signal 9", "reason-unnamed"),
+        ("SIG37", "worker 0 was killed by 37", ""),
+        ("SIG37", "worker 0 was killed", "reason-unnamed"),
     ],
 )
 def test_the_report_of_a_death_names_worker_and_reason(how, text, anomaly):

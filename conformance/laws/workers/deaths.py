@@ -43,10 +43,10 @@ EXITED = r"(code|status|exit\w*)\b[^\d\n]{0,20}\d"
 """An exit, with whatever code."""
 
 SIGNALS = {
-    "SIGKILL": r"SIGKILL|killed|-9\b|\b137\b|signal\W{0,3}9\b",
-    "SIGSEGV": r"SIGSEGV|segmentation fault|-11\b|\b139\b|signal\W{0,3}11\b",
-    "SIGTERM": r"SIGTERM|terminated|-15\b|\b143\b|signal\W{0,3}15\b",
-    "SIG37": r"real-time|SIGRTMIN|-37\b|\b165\b|signal\W{0,3}37\b",
+    "SIGKILL": r"SIGKILL|killed|-9\b|\b137\b|(signal|by)\W{0,3}9\b",
+    "SIGSEGV": r"SIGSEGV|segmentation fault|-11\b|\b139\b|(signal|by)\W{0,3}11\b",
+    "SIGTERM": r"SIGTERM|terminated|-15\b|\b143\b|(signal|by)\W{0,3}15\b",
+    "SIG37": r"real-time|SIGRTMIN|-37\b|\b165\b|(signal|by)\W{0,3}37\b",
     "SystemExit": f"SystemExit|{EXITED}",
     "CleanExit": f"SystemExit|{EXITED}",
     "KeyboardInterrupt": f"KeyboardInterrupt|SIGINT|{EXITED}",
