@@ -337,8 +337,8 @@ def describe(item: Any) -> str:
         if item.size > 200:
             return f"{name} of {describe(torch.as_tensor(item))}"
         return f"{name}({item.dtype}, {list(item.shape)}, {item.tolist()})"
-    told = isinstance(item, (int, float, set, type, BaseException, Pinnable, Reading))
-    return f"{name} {item!r}" if told else name
+    told = isinstance(item, (int, float, set, type, BaseException))
+    return f"{name} {item!r}" if told or name in ("Pinnable", "Reading") else name
 
 
 def _elements(item: torch.Tensor) -> Any:

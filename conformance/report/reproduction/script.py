@@ -84,7 +84,7 @@ def imports(draft: Draft) -> list[str]:
     """The imports: the standard library, torch and numpy, the candidate."""
     draft.need("sys")
     path, by_file = path_lines(draft.candidate), by_path(draft.candidate)
-    others = [name for name in ("numpy", "torch") if name in draft.modules]
+    others = [name for name in ("numpy", "numpy as np", "torch") if name in draft.modules]
     plain = sorted(draft.modules - set(others) | ({"importlib.util"} if by_file else set()))
     own = [_from(draft, module, by_file) for module in sorted(draft.names, key=_candidate_last)]
     first = [f"import {', '.join(name for name in plain)}"] if plain else []

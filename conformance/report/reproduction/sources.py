@@ -38,13 +38,14 @@ def _samples() -> dict[str, tuple[tuple[str, ...], set[str]]]:
     trees = [ast.parse(path.read_text(encoding="utf-8")) for path in TOLD]
     kinds = (ast.FunctionDef, ast.ClassDef)
     nodes = [(node, tree) for tree in trees for node in tree.body if isinstance(node, kinds)]
-    return {node.name: (_bare(node), _imported(tree) & _names(node)) for node, tree in nodes}
+    return {node.name: (_bare(node), _modules(node, tree)) for node, tree in nodes}
 
 
-def _imported(tree: ast.Module) -> set[str]:
-    """The modules that are imported under their own names."""
-    found = [alias for node in tree.body if isinstance(node, ast.Import) for alias in node.names]
-    return {alias.name for alias in found if alias.asname is None}
+def _modules(node: ast.AST, tree: ast.Module) -> set[str]:
+    """What the file imports of what a class or function of it uses: "torch", "numpy as np"."""
+    found = [alias for one in tree.body if isinstance(one, ast.Import) for alias in one.names]
+    used = _names(node)
+    return {ast.unparse(alias) for alias in found if (alias.asname or alias.name) in used}
 
 
 def _names(tree: ast.AST) -> set[str]:
