@@ -292,6 +292,7 @@ GIVEN: list[dict[str, Any]] = [
     *({"dataset": Mapped(4), "worker_init_fn": Init(h)} for h in ("report", "mark", "lambda")),
     *({"dataset": Mapped(4, many=many)} for many in ANSWERS),
     {"dataset": Mapped(4, sized=False)}, {"dataset": Stream(4, shard="blocks", again=True)},
+    {"dataset": Stream(4, late=True)},
 ]  # fmt: skip
 
 

@@ -54,9 +54,13 @@ def _share(draft: Draft, recipe: Stream) -> list[str]:
 
 
 def _iterating(draft: Draft, recipe: Stream, text: str, early: bool) -> list[str]:
-    """`__iter__` as a generator; where it fails itself, the elements have one of their own."""
+    """`__iter__` as a generator, unless it asks for its share at once and its elements need no
+    statements; where it fails itself, the elements have one of their own."""
     lines = fetched(draft, recipe, text, "yield", "share")
     known = [worker(draft)] if "worker" in " ".join(lines) else []
+    if lines == [f"yield {text}"] and not (recipe.late or early or known):
+        elements = "iter(share)" if text == "i" else f"({text} for i in share)"
+        return ["def __iter__(self):", *indented([*_share(draft, recipe), f"return {elements}"])]
     loop = [*_share(draft, recipe), *known, "for i in share:", *indented(lines)]
     if not early:
         return ["def __iter__(self):", *indented(loop)]
