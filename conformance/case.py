@@ -99,6 +99,12 @@ class Case:
         ranked = self.passed and self.role in ("DistributedSampler", "DistributedSamplerWrapper")
         return dict(self.arguments) | dict(step.overrides) | (told if ranked else {})
 
+    def shared(self, step: Neighbour) -> list[str]:
+        """The arguments of which a second sampler gets the very objects of the first."""
+        others = dict(step.overrides)
+        given = (name for name, value in self.arguments if isinstance(value, (Data, Values)))
+        return [name for name in given if step.shared and name not in others]
+
     @functools.cached_property
     def limit(self) -> int:
         """The number of items after which a pass counts as endless: far above any right one."""

@@ -238,6 +238,7 @@ def written_for(case: Case, clause: str) -> str:
 def unknown(script: str) -> set[str]:
     """The names that a script uses and neither imports, defines nor assigns; SyntaxError if it is
     no script."""
+    compile(script, "script", "exec")
     nodes = [*ast.walk(ast.parse(script))]
     used = {node.id for node in nodes if isinstance(node, ast.Name)}
     known = {node.id for node in nodes if isinstance(node, ast.Name) and _is_set(node)}

@@ -37,6 +37,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+import psutil
+
 from conformance.worlds.journal import Journal
 from conformance.worlds.mishaps import happen
 
@@ -100,7 +102,7 @@ class Gate(Journal):
         came = since
         while not self._mine(worker, item) and not self._trickles(worker, item, came):
             self._wait(worker)
-            if not is_alive(self.owner):
+            if not psutil.pid_exists(self.owner):
                 return
             if mode in (SHUT, TRICKLING) or (self.state[MODE], self.state[TURN]) != (mode, turn):
                 since, mode, turn = time.monotonic(), self.state[MODE], self.state[TURN]
@@ -201,15 +203,6 @@ class Gate(Journal):
         self.report("arrive", item, worker)
         if self.state[ARRIVAL]:
             self._end_turn(item, worker)
-
-
-def is_alive(pid: int) -> bool:
-    """Whether there is a process of this number."""
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
 
 
 _MAPPED: dict[str, Gate] = {}

@@ -281,7 +281,7 @@ def happen(what: str, at: int) -> Any:
     if what.startswith("SIG"):
         name = what.removeprefix("SIG")
         os.kill(os.getpid(), int(name) if name.isdigit() else signal.Signals[what])
-        threading.Event().wait()  # a signal may take a moment
+        threading.Event().wait(EVER_S)  # a signal may take a moment
     if what == "hang":
         threading.Event().wait(EVER_S)
     items: dict[str, Any] = {"unpinnable": Unpinnable(at), "bursting": Bursting(at)}

@@ -116,10 +116,8 @@ class Rank:
         case = self.case
         if operation.rank not in (None, self.rank):
             return None, None
-        given = case.beside(operation)
-        if operation.shared:
-            given = self.made.with_the_same(given, dict(operation.overrides))
-        beside = self.made.afresh().role(case.role, given)
+        same = {name: self.made.held[name] for name in case.shared(operation)}
+        beside = self.made.afresh().role(case.role, case.beside(operation) | same)
         self.neighbours.append(beside)
         with suppress(TypeError):
             len(beside)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import zlib
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -121,15 +121,6 @@ class Realiser:
         other = Realiser(self.roles, self.rank, self.world_size, self.passed)
         other.generators = [*self.generators]
         return other
-
-    def with_the_same(self, arguments: dict[str, Any], others: Collection[str]) -> dict[str, Any]:
-        """Arguments with the very objects that were handed over last: of data, indices, labels
-        and weights, but for the `others`."""
-        same = {
-            name: self.held[name] for name, recipe in arguments.items()
-            if isinstance(recipe, (Data, Values)) and name in self.held and name not in others
-        }  # fmt: skip
-        return arguments | same
 
     def role(self, name: str, arguments: dict[str, Any]) -> Any:
         """Construct a role of the candidate."""

@@ -57,8 +57,7 @@ def compared(options: argparse.Namespace) -> Iterator[tuple[Target, Mutant]]:
     for target in map(Target, (name for name in options.target if name in upstream.MODULES)):
         looked_at = found.get(target.name, {"mutants": {}})["mutants"]
         for mutant in chosen(target, options, looked_at):
-            thought = thoughts.get(mutant.id)
-            if mutant.id in looked_at and not (thought and thought.verdict in survivors.UNCOUNTED):
+            if mutant.id in looked_at and survivors.counts(thoughts.get(mutant.id)):
                 yield target, mutant
 
 

@@ -13,6 +13,7 @@ from multiprocessing.context import BaseContext
 from typing import Any
 
 from reporting import Reporting, Worse, wait_for_ever
+from worker_shortcuts import _Benched
 
 from reference import DataLoader
 from reference.loader.bench import Bench
@@ -142,15 +143,12 @@ class _ForksInNeed(Bench):
             return super().begin(job, multiprocessing.get_context("fork"), seed)
 
 
-class ForksWhatCannotBeSent(DataLoader[Any]):
+class ForksWhatCannotBeSent(_Benched):
     """Workers for whom an argument cannot be sent are forked, whatever start method was asked."""
 
     CAUGHT_BY = ("workers.start-method",)
     ANOMALY = "forked"
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self._bench = _ForksInNeed(self.persistent_workers)
+    bench = _ForksInNeed
 
 
 class AlwaysForks(DataLoader[Any]):

@@ -15,15 +15,17 @@ SURVIVORS = Path(__file__).parent / "survivors.toml"
 
 EQUIVALENT, OUT_OF_SCOPE, MISSED = VERDICTS = ("equivalent", "out-of-scope", "missed")
 
-UNCOUNTED = (EQUIVALENT, OUT_OF_SCOPE)
-"""They do not count for the score."""
-
 
 class Thought(NamedTuple):
     """A verdict of VERDICTS and the reason for it."""
 
     verdict: str
     why: str
+
+
+def counts(thought: Thought | None) -> bool:
+    """Whether a mutant of which this was thought counts for the score."""
+    return thought is None or thought.verdict not in (EQUIVALENT, OUT_OF_SCOPE)
 
 
 def thoughts(path: Path = SURVIVORS) -> dict[str, Thought]:

@@ -109,7 +109,7 @@ def _row(name: str, made: int, mutants: dict[str, Any], thoughts: dict[str, Thou
 def _upstream(mutants: dict[str, Any], thoughts: dict[str, Thought]) -> str:
     """The share that PyTorch's own tests tell, of those that count for the score."""
     known = upstream.read()
-    counted = [name for name in mutants if _verdict(name, thoughts) not in survivors.UNCOUNTED]
+    counted = [name for name in mutants if survivors.counts(thoughts.get(name))]
     asked = [name for name in counted if name in known]
     share = _share([name for name in asked if known[name]], len(asked))
     return f"{share} of {len(asked)}" if asked else ""

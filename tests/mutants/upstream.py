@@ -12,7 +12,6 @@ file takes seven minutes. Only those mutants are run that count for the score.
 from __future__ import annotations
 
 import contextlib
-import importlib
 import itertools
 import json
 import multiprocessing
@@ -59,8 +58,6 @@ def read() -> dict[str, str]:
 def measure(tests: Path, n: int, mutants: Iterable[tuple[Target, Mutant]]) -> None:
     """Run the tests against each of these mutants of torch's files, `n` at a time."""
     source = tests.read_text(encoding="utf-8").replace(STATEFUL, PLAIN)
-    importlib.import_module("torch.testing._internal.common_utils")  # for all that are forked here
-
     chosen = _run((source, "", "", ()))
     if len(chosen) < 2:  # one is what went wrong
         sys.exit(f"{tests}: the tests do not run here: {chosen}")

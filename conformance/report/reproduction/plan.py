@@ -80,9 +80,7 @@ def _neighbour(draft: Draft, step: op.Neighbour, event: Event) -> list[str]:
     name = f"beside_{draft.case.plan.index(step)}"
     with draft.aside():
         given = draft.case.beside(step)
-        if step.shared:
-            others = dict(step.overrides)
-            given |= {k: the_same(draft, k, v) for k, v in given.items() if k not in others}
+        given |= {name: the_same(draft, name, given[name]) for name in draft.case.shared(step)}
         lines.append(f"{name} = {call(draft, draft.built, given, lines)}")
     lines += ["try:", f"    len({name})", "except TypeError:", "    pass"]
     if step.epoch is not None:
